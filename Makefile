@@ -1,0 +1,41 @@
+# One command each: `make setup`, `make demo`, `make test`, `make check`, `make format`.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+EXTRAS := blocks,tensorboard,examples,dev
+SOURCES := $(wildcard src tests examples)
+
+# More workers than this only compile the same functions once more each.
+MAX_WORKERS ?= 8
+PYTEST_ARGS ?=
+
+# Pyright's wrapper would otherwise announce its newer releases.
+export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
+
+.PHONY: setup demo test check format
+.DEFAULT_GOAL := setup
+
+setup: $(INSTALLED)
+
+# The stamp is written last, so that an installation that was cut off is taken up again.
+$(INSTALLED): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --constraint constraints.txt --editable ".[$(EXTRAS)]"
+	touch $@
+
+demo: setup
+	$(BIN)/python examples/demo.py
+
+test: setup
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses $(MAX_WORKERS) $(PYTEST_ARGS)
+
+check: setup
+	$(BIN)/ruff format --check $(SOURCES)
+	$(BIN)/ruff check $(SOURCES)
+	$(BIN)/pyright
+
+format: setup
+	$(BIN)/ruff format $(SOURCES)
+	$(BIN)/ruff check --fix $(SOURCES)

@@ -1,0 +1,28 @@
+"""Name the properties, explore once, reach any goal: the Attribute Planner of "Composable Planning with Attributes"."""
+
+from attribute_planner.agent import Agent as Agent
+from attribute_planner.attributes import Attribute as Attribute
+from attribute_planner.attributes import AttributeSpace as AttributeSpace
+from attribute_planner.attributes import Goal as Goal
+from attribute_planner.configuration import TrainConfig as TrainConfig
+from attribute_planner.configuration import default_config as default_config
+from attribute_planner.configuration import paper_config as paper_config
+from attribute_planner.environments.checking import check_environment as check_environment
+from attribute_planner.environments.interface import Environment as Environment
+from attribute_planner.environments.interface import HostEnvironment as HostEnvironment
+from attribute_planner.environments.interface import PureEnvironment as PureEnvironment
+from attribute_planner.environments.registry import make as make
+from attribute_planner.environments.tasks import Task as Task
+from attribute_planner.errors import AttributePlannerError as AttributePlannerError
+from attribute_planner.experiments.evaluation import evaluate as evaluate
+from attribute_planner.training import load as load
+from attribute_planner.training import train as train
+
+__version__ = "0.1.0"
+
+
+def from_gymnasium(*args, **kwargs):
+    """An environment of one's own: see `attribute_planner.environments.gymnasium_bridge.from_gymnasium`."""
+    from attribute_planner.environments.gymnasium_bridge import from_gymnasium
+
+    return from_gymnasium(*args, **kwargs)

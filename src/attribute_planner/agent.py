@@ -1,0 +1,101 @@
+"""The agent: an environment and the three parts that were learned on it. It plans, and it reaches goals."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import jax
+import numpy as np
+
+from attribute_planner.attributes import Goal, Value, goal_from_names, parse_goal
+from attribute_planner.configuration import require_positive
+from attribute_planner.environments.interface import Environment
+from attribute_planner.environments.tasks import Task
+from attribute_planner.environments.worlds import Moment, Worlds
+from attribute_planner.parts.detector import AttributeDetector
+from attribute_planner.parts.policy import GoalPolicy
+from attribute_planner.parts.table import TransitionTable
+from attribute_planner.planning.episode import Episode
+from attribute_planner.planning.execution import Driver, ExecutionConfig, detect, pursue
+from attribute_planner.planning.planner import Plan, Planner
+
+NamedGoal = Mapping[str, Value] | str
+
+
+@dataclass(frozen=True)
+class Agent:
+    """A trained Attribute Planner.
+
+    env: where it was trained.
+    detector: f̂; `None` where the environment's own f is used.
+    policy: π(a | s, ρ_goal).
+    table: c_π.
+    patience: after how many steps without a change an attempt has failed: t_max of training.
+    """
+
+    env: Environment
+    detector: AttributeDetector | None
+    policy: GoalPolicy
+    table: TransitionTable
+    patience: int
+
+    @cached_property
+    def planner(self) -> Planner:
+        """Plans on the agent's table."""
+        return Planner(self.table)
+
+    def goal(self, goal: NamedGoal) -> Goal:
+        """A goal given as `{"switch_0": "red"}` or as `"switch_0=red"`."""
+        space = self.env.attributes
+        return parse_goal(space, goal) if isinstance(goal, str) else goal_from_names(space, goal)
+
+    def plan(self, attributes: Mapping[str, Value], goal: NamedGoal) -> Plan:
+        """The most probable path from a complete attribute set to a goal, which may be partial."""
+        return self.planner.plan(self.env.attributes.encode(attributes), self.goal(goal))
+
+    def reach(
+        self,
+        goal: NamedGoal,
+        *,
+        seed: int = 0,
+        max_steps: int | None = None,
+        mode: str = "default",
+        pictures: bool = False,
+    ) -> Episode:
+        """Begin an episode and pursue a goal in it, for `max_steps` steps or as long as an episode lasts."""
+        if max_steps is not None:
+            require_positive("max_steps", max_steps)
+        wanted = self.goal(goal)
+        reset_key, pursue_key = jax.random.split(jax.random.key(seed))
+        config = ExecutionConfig(mode, self.patience, record=True, pictures=pictures)
+        worlds = self.env.worlds(1)
+        try:
+            limit = max_steps or self.env.episode_steps
+            return self.pursue(worlds, worlds.reset(reset_key), [wanted], limit, config, key=pursue_key)[0]
+        finally:
+            worlds.close()
+
+    def pursue(
+        self,
+        worlds: Worlds,
+        moment: Moment,
+        goals: Sequence[Goal],
+        max_steps: int,
+        config: ExecutionConfig,
+        *,
+        key: jax.Array,
+    ) -> list[Episode]:
+        """Algorithm 2 for many goals at once, one in each copy of the environment."""
+        return pursue(self._driver, worlds, moment, goals, max_steps, config, key=key)
+
+    def detect(self, moment: Moment) -> np.ndarray:
+        """`int32[B, A]` what the agent believes the attributes of a batch of worlds to be."""
+        return detect(self._driver, moment)
+
+    def task(self, name: str | None) -> Task:
+        """A task of the agent's environment; the main one for `None`."""
+        return self.env.task(name)
+
+    @cached_property
+    def _driver(self) -> Driver:
+        return Driver(self.detector, self.policy, self.planner)

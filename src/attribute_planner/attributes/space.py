@@ -1,0 +1,219 @@
+"""Attributes: the properties of a state that the user names, and the sets of values they form.
+
+A set of attribute values ρ has three forms, one per use:
+
+- *named*, `{"switch_0": "red"}`: what people write and read;
+- *values*, `int32[A]`: the index of each attribute's value, what networks and rules work on;
+- *words*, `uint32[W]`: all values packed into bits, what tables store and compare.
+
+The words of a set, read as one number, are its integer `key`. Packing is exact whatever the number of attributes: two
+different sets never share a key.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from types import ModuleType
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from attribute_planner.errors import ConfigurationError, EnvironmentFaultError, UnknownNameError, unknown_name
+
+Array = jax.Array | np.ndarray
+Value = str | int | bool
+
+BITS_PER_WORD = 32
+MAX_VALUES = 2**16
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """One property of a state. With no `values` it is binary.
+
+    name: what the user calls it.
+    values: the names of its values, or a `range` for an integer attribute.
+    """
+
+    name: str
+    values: Sequence[str] | range = ("false", "true")
+
+    def __post_init__(self) -> None:
+        if isinstance(self.values, str) or not all(isinstance(v, int if self.is_integer else str) for v in self.values):
+            raise ConfigurationError(f"Attribute {self.name!r}: values must be a tuple of names, or a range of integers.")
+        if not isinstance(self.values, range):
+            object.__setattr__(self, "values", tuple(self.values))
+        if not self.name or any(c.isspace() or c == "=" for c in self.name):
+            raise ConfigurationError(f"Attribute name {self.name!r} must not be empty, nor contain spaces or '='.")
+        if not 2 <= len(self.values) <= MAX_VALUES:
+            raise ConfigurationError(
+                f"Attribute {self.name!r} has {len(self.values)} values; it needs between 2 and {MAX_VALUES}."
+            )
+        if len(set(self.values)) < len(self.values):
+            raise ConfigurationError(f"Attribute {self.name!r} names a value twice: {', '.join(map(str, self.values))}.")
+
+    @property
+    def is_binary(self) -> bool:
+        return self.values == ("false", "true")
+
+    @property
+    def is_integer(self) -> bool:
+        return isinstance(self.values, range)
+
+    @property
+    def kind(self) -> str:
+        """`binary`, `integer` or `categorical`."""
+        return "binary" if self.is_binary else "integer" if self.is_integer else "categorical"
+
+    @property
+    def size(self) -> int:
+        """How many values it can take."""
+        return len(self.values)
+
+    def encode(self, value: Value) -> int:
+        """The index of a value, given by name or, for an integer attribute, as the integer itself."""
+        text = str(value).strip()
+        names = [str(each) for each in self.values]
+        if isinstance(value, (bool, np.bool_)) or self.is_binary:
+            text = text.lower()
+        if text in names:
+            return names.index(text)
+        if not self.is_integer and text.lstrip("-").isdigit() and 0 <= int(text) < self.size:
+            return int(text)
+        raise unknown_name(f"value of attribute {self.name!r}", value, self._shown_values())
+
+    def decode(self, index: int) -> Value:
+        """The value at an index: a bool, an int or a name, by the attribute's kind."""
+        return bool(index) if self.is_binary else self.values[int(index)]
+
+    def _shown_values(self) -> list[str]:
+        if self.is_integer and self.size > 12:
+            return [f"{self.values[0]} … {self.values[-1]}"]
+        return [str(each) for each in self.values]
+
+
+@dataclass(frozen=True)
+class AttributeSpace:
+    """All attributes of an environment, in order, and how a set of their values packs into bits."""
+
+    attributes: tuple[Attribute, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "attributes", tuple(self.attributes))
+        if not self.attributes:
+            raise ConfigurationError("An environment needs at least one attribute.")
+        if len(set(self.names)) < len(self.names):
+            raise ConfigurationError(f"Two attributes share a name: {', '.join(self.names)}.")
+
+    def __len__(self) -> int:
+        return len(self.attributes)
+
+    def __iter__(self) -> Iterable[Attribute]:
+        return iter(self.attributes)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        return tuple(each.name for each in self.attributes)
+
+    @cached_property
+    def sizes(self) -> np.ndarray:
+        """`[A]` number of values of each attribute."""
+        return np.array([each.size for each in self.attributes], np.int32)
+
+    @cached_property
+    def offsets(self) -> np.ndarray:
+        """`[A]` where each attribute's values begin in the one-hot form of a set."""
+        return np.concatenate([[0], np.cumsum(self.sizes)[:-1]]).astype(np.int32)
+
+    @cached_property
+    def _layout(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """`[A]` word, shift and width in bits of each attribute; none straddles two words."""
+        widths = np.array([int(size - 1).bit_length() for size in self.sizes])
+        word, shift, words, shifts = 0, 0, [], []
+        for width in widths:
+            if shift + width > BITS_PER_WORD:
+                word, shift = word + 1, 0
+            words.append(word)
+            shifts.append(shift)
+            shift += int(width)
+        return np.array(words), np.array(shifts), widths
+
+    @property
+    def num_words(self) -> int:
+        """How many 32-bit words a packed set takes."""
+        return int(self._layout[0][-1]) + 1
+
+    def index(self, name: str) -> int:
+        """The position of the attribute called `name`."""
+        if name not in self.names:
+            raise unknown_name("attribute", name, self.names)
+        return self.names.index(name)
+
+    def encode(self, named: Mapping[str, Value]) -> np.ndarray:
+        """The values `[A]` of a complete named set."""
+        wanted = {self.index(name): value for name, value in named.items()}
+        missing = [name for position, name in enumerate(self.names) if position not in wanted]
+        if missing:
+            raise UnknownNameError(f"A complete attribute set is needed; it lacks: {', '.join(missing)}.")
+        return np.array([each.encode(wanted[i]) for i, each in enumerate(self.attributes)], np.int32)
+
+    def decode(self, values: Array) -> dict[str, Value]:
+        """The named form of values `[A]`."""
+        return {each.name: each.decode(value) for each, value in zip(self.attributes, np.asarray(values), strict=True)}
+
+    def validate(self, values: Array, source: str) -> np.ndarray:
+        """Values `[..., A]` as int32; an error names the first attribute out of range and the `source` it came from."""
+        values = np.asarray(values)
+        if values.shape[-1:] != (len(self),):
+            raise EnvironmentFaultError(
+                f"{source} returned attributes of shape {values.shape}; the last axis must be {len(self)}."
+            )
+        outside = (values < 0) | (values >= self.sizes)
+        if outside.any():
+            where = int(np.argwhere(outside)[0][-1])
+            attribute, wrong = self.attributes[where], values[outside].flat[0]
+            raise EnvironmentFaultError(
+                f"{source} returned index {wrong} for attribute {attribute.name!r}, "
+                f"which has {attribute.size} values (0 to {attribute.size - 1})."
+            )
+        return values.astype(np.int32)
+
+    def pack(self, values: Array) -> Array:
+        """Words `uint32[..., W]` of values `[..., A]`; NumPy in, NumPy out, and likewise for JAX."""
+        xp = _array_module(values)
+        words, shifts, _ = self._layout
+        shifted = values.astype(xp.uint32) << xp.asarray(shifts, xp.uint32)
+        return xp.stack(
+            [shifted[..., words == word].sum(axis=-1, dtype=xp.uint32) for word in range(self.num_words)], axis=-1
+        )
+
+    def unpack(self, words: Array) -> Array:
+        """Values `int32[..., A]` of words `[..., W]`: the inverse of `pack`."""
+        xp = _array_module(words)
+        word, shifts, widths = self._layout
+        shifted = words[..., word] >> xp.asarray(shifts, xp.uint32)
+        return (shifted & xp.asarray(2**widths - 1, xp.uint32)).astype(xp.int32)
+
+    def key(self, values: Array) -> int:
+        """The one integer that stands for values `[A]`."""
+        return key_of_words(self.pack(np.asarray(values)))
+
+    def values_of_key(self, key: int) -> np.ndarray:
+        """The values `[A]` that `key` stands for."""
+        words = [(key >> (BITS_PER_WORD * i)) & (2**BITS_PER_WORD - 1) for i in range(self.num_words)]
+        return self.unpack(np.array(words, np.uint32))
+
+    def one_hot(self, values: Array) -> jax.Array:
+        """`[..., sum of sizes]` one-hot form, attribute after attribute; a negative value is all zeros."""
+        parts = [jax.nn.one_hot(values[..., i], size) for i, size in enumerate(self.sizes)]
+        return jnp.concatenate(parts, axis=-1)
+
+
+def key_of_words(words: np.ndarray) -> int:
+    """The integer key of one packed set `[W]`."""
+    return int.from_bytes(np.ascontiguousarray(words, "<u4").tobytes(), "little")
+
+
+def _array_module(array: Array) -> ModuleType:
+    return np if isinstance(array, np.ndarray) else jnp

@@ -1,0 +1,89 @@
+"""All settings of a training run in one place; the defaults work on small worlds, built-in environments have their own."""
+
+from dataclasses import dataclass, field, replace
+
+from attribute_planner.errors import ConfigurationError, unknown_name
+from attribute_planner.parts.table import ESTIMATORS
+from attribute_planner.phases.detect import DetectConfig
+from attribute_planner.phases.explore import BONUSES, ExploreConfig
+from attribute_planner.phases.practise import PractiseConfig
+from attribute_planner.phases.reinforce import ReinforceConfig
+
+
+@dataclass(frozen=True)
+class TrainConfig:
+    """Settings of the three phases, and of the table that comes out."""
+
+    detect: DetectConfig = field(default_factory=DetectConfig)
+    """Phase 1: the attribute detector."""
+    explore: ExploreConfig = field(default_factory=ExploreConfig)
+    """Phase 2: which transitions are possible."""
+    practise: PractiseConfig = field(default_factory=PractiseConfig)
+    """Phase 3: the policy and how well it does."""
+    estimator: str = "posterior"
+    """How attempts and successes become c_π: `ratio` (the paper's), `posterior`, or `visits` (the paper's ablation)."""
+
+    def __post_init__(self) -> None:
+        if self.estimator not in ESTIMATORS:
+            raise unknown_name("estimator", self.estimator, ESTIMATORS)
+        if self.explore.bonus not in BONUSES:
+            raise unknown_name("bonus", self.explore.bonus, BONUSES)
+        if self.explore.policy not in EXPLORERS:
+            raise unknown_name("exploring policy", self.explore.policy, EXPLORERS)
+        for phase in (self.explore, self.practise):
+            for name in ("steps", "copies", "window", "windows_per_epoch", "width"):
+                require_positive(f"{type(phase).__name__}.{name}", getattr(phase, name))
+
+    @property
+    def steps(self) -> int:
+        """Environment steps of all phases together."""
+        return self.explore.steps + self.practise.steps
+
+    def with_steps(self, steps: int) -> "TrainConfig":
+        """The same settings for another budget, split between exploring and practising in the same proportion."""
+        require_positive("steps", steps)
+        share = self.explore.steps / self.steps
+        exploring = max(int(steps * share), 1)
+        return replace(
+            self,
+            explore=replace(self.explore, steps=exploring),
+            practise=replace(self.practise, steps=max(steps - exploring, 1)),
+        )
+
+
+EXPLORERS = ("count-based", "random")
+
+
+def require_positive(name: str, value: float) -> None:
+    """An error unless a setting is greater than zero."""
+    if value <= 0:
+        raise ConfigurationError(f"{name} must be greater than zero; it is {value}.")
+
+
+HOST = TrainConfig()
+"""For environments of one's own, on the host: few copies, each step used well."""
+
+GRID_WORLDS = TrainConfig()
+
+PRESETS: dict[str, TrainConfig] = {
+    "switches": GRID_WORLDS,
+    "crafting": GRID_WORLDS,
+}
+"""The settings of each built-in environment."""
+
+
+def default_config(name: str) -> TrainConfig:
+    """The settings for an environment of that name."""
+    return PRESETS.get(name, HOST)
+
+
+def paper_config(name: str) -> TrainConfig:
+    """The paper's algorithm as published: plain REINFORCE, decayed ratios, nothing of ours."""
+    config = default_config(name)
+    plain = ReinforceConfig(passes=1, minibatches=1)
+    return replace(
+        config,
+        explore=replace(config.explore, learning=plain),
+        practise=replace(config.practise, learning=plain),
+        estimator="ratio",
+    )

@@ -1,0 +1,56 @@
+"""Progress bars for training; plain lines where there is no terminal."""
+
+import sys
+import time
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+SHOWN = {
+    "detect": ("error_full_set", "error {:.2%}"),
+    "explore": ("edges", "{:,} edges"),
+    "practise": ("success", "{:.1%} of attempts arrive"),
+}
+"""The metric of each phase that people want to see, and how it reads."""
+
+SECONDS_BETWEEN_LINES = 10.0
+
+
+class ProgressBars:
+    """One bar per phase on standard error."""
+
+    def __init__(self) -> None:
+        self._console = Console(file=sys.stderr)
+        self._bars = Progress(
+            TextColumn("{task.description:>9}"),
+            BarColumn(),
+            TextColumn("{task.percentage:>3.0f}%"),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(),
+            TextColumn("{task.fields[news]}"),
+            console=self._console,
+            disable=not self._console.is_terminal,
+        )
+        self._bars.start()
+        self._tasks: dict[str, TaskID] = {}
+        self._last_line = 0.0
+
+    def show(self, phase: str, done: float, metrics: dict[str, Any]) -> None:
+        """Move the bar of a phase."""
+        name, text = SHOWN[phase]
+        news = text.format(metrics[name]) if name in metrics else ""
+        if self._bars.disable:
+            self._print_line(phase, done, news)
+        if phase not in self._tasks:
+            self._tasks[phase] = self._bars.add_task(phase, total=1.0, news=news)
+        self._bars.update(self._tasks[phase], completed=min(done, 1.0), news=news)
+
+    def close(self) -> None:
+        self._bars.stop()
+
+    def _print_line(self, phase: str, done: float, news: str) -> None:
+        now = time.monotonic()
+        if done >= 1.0 or now - self._last_line > SECONDS_BETWEEN_LINES:
+            self._last_line = now
+            self._console.print(f"{phase:>9} {min(done, 1.0):4.0%}  {news}", highlight=False)

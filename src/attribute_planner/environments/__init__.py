@@ -1,0 +1,1 @@
+"""Environments: worlds with named attributes."""

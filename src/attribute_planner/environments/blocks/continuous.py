@@ -1,0 +1,166 @@
+"""Block stacking with drops anywhere: an action picks a block and a point of [0, 1]², and MuJoCo lets it fall.
+
+Physics runs on the host, on all processors. Pictures and attributes are pure functions of the poses, so that experience
+can be kept as poses and looked at later.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import jax
+import numpy as np
+
+from attribute_planner.attributes import AttributeSpace, Goal
+from attribute_planner.environments.blocks import tasks
+from attribute_planner.environments.blocks.attributes import ATTRIBUTES, covered_blocks, describe_poses
+from attribute_planner.environments.blocks.drawing import draw_poses
+from attribute_planner.environments.blocks.physics import Scenes, parked_poses
+from attribute_planner.environments.blocks.rendering import IMAGE_SIZE, render
+from attribute_planner.environments.blocks.scene import BLOCKS, NUM_BLOCKS, Poses
+from attribute_planner.environments.interface import HostEnvironment, Key
+from attribute_planner.environments.spaces import Box, Discrete, ImageSpec, Mixed, MixedAction
+from attribute_planner.environments.tasks import Task
+from attribute_planner.environments.worlds import Moment, Worlds
+
+TRIES = 10
+"""How often a drop is drawn again that changes no attribute; seven of eight do."""
+
+describe_all = jax.jit(jax.vmap(describe_poses))
+_look = jax.jit(jax.vmap(lambda poses: (render(poses), describe_poses(poses))))
+_covered = jax.jit(jax.vmap(lambda poses: covered_blocks(describe_poses(poses))))
+
+
+@dataclass(frozen=True)
+class ContinuousBlocks(HostEnvironment):
+    """Four coloured blocks, seen as a picture. An action is (block, point); a covered block does not move.
+
+    threads: on how many threads physics runs; 0 for all processors. Has no effect on what happens.
+    """
+
+    threads: int = 0
+    name: ClassVar[str] = "blocks-continuous"
+
+    @property
+    def attributes(self) -> AttributeSpace:
+        return ATTRIBUTES
+
+    @property
+    def observation(self) -> ImageSpec:
+        return ImageSpec(IMAGE_SIZE, IMAGE_SIZE)
+
+    @property
+    def actions(self) -> Mixed:
+        return Mixed(Discrete(BLOCKS), Box((0.0, 0.0), (1.0, 1.0)))
+
+    @property
+    def episode_steps(self) -> int:
+        return tasks.MULTI_STEP_LIMIT
+
+    @property
+    def tasks(self) -> Mapping[str, Task]:
+        return tasks.block_tasks(self._fresh, self._changed, describe_all)
+
+    @property
+    def curriculum(self) -> tuple[Task, ...]:
+        return tasks.block_curriculum(self.tasks["multi-step"], self._changed, describe_all)
+
+    def observe(self, poses: Poses) -> jax.Array:
+        """What the agent sees of one scene; can be traced."""
+        return render(poses)
+
+    def describe(self, poses: Poses) -> jax.Array:
+        """`int32[36]` the true attribute values of one scene; can be traced."""
+        return describe_poses(poses)
+
+    def worlds(self, copies: int) -> "ContinuousWorlds":
+        return ContinuousWorlds(self, copies)
+
+    def _fresh(self, poses: Poses, key: Key) -> Poses:
+        return scatter_blocks(Scenes(len(poses.positions), self.threads), key)
+
+    def _changed(self, poses: Poses, key: Key) -> Poses:
+        return after_random_change(Scenes(len(poses.positions), self.threads), poses, key)
+
+
+class ContinuousWorlds(Worlds):
+    """Scenes that are dropped into together. `poses` are their states, `[B]` of them, replaced and never changed."""
+
+    def __init__(self, env: ContinuousBlocks, copies: int) -> None:
+        self.env, self.copies = env, copies
+        self.poses = parked_poses(copies)
+        self._scenes = Scenes(copies, env.threads)
+        self._ages = np.zeros(copies, int)
+
+    def reset(self, key: Key, task: Task | None = None) -> Moment:
+        if task is not None and task.start is not None:
+            self.poses = _on_host(jax.vmap(task.start)(jax.random.split(key, self.copies)))
+        else:
+            self.poses = scatter_blocks(self._scenes, key)
+        self._ages[:] = 0
+        return self._moment()
+
+    def reset_where(self, which: np.ndarray, key: Key) -> Moment:
+        self.poses = scatter_blocks(self._scenes, key, np.asarray(which), self.poses)
+        self._ages[which] = 0
+        return self._moment()
+
+    def step(self, action: MixedAction, key: Key) -> Moment:
+        del key  # nothing is left to chance
+        self.poses = drop_uncovered(self._scenes, self.poses, np.asarray(action.choice), np.asarray(action.point))
+        self._ages += 1
+        return self._moment()
+
+    def values(self) -> np.ndarray:
+        """`int32[B, 36]` the attribute values of every copy as it is now."""
+        return np.asarray(describe_all(self.poses))
+
+    def goals(self, task: Task, key: Key) -> Goal:
+        """`[B]` a goal of the task for each copy as it is now."""
+        return task.goal(self.poses, describe_all(self.poses), key)
+
+    def draw(self, copy: int) -> np.ndarray:
+        return draw_poses(jax.tree.map(lambda leaf: leaf[copy], self.poses))
+
+    def _moment(self) -> Moment:
+        observation, values = _look(self.poses)
+        truncated = self._ages >= self.env.episode_steps
+        return Moment(observation, values, np.zeros(self.copies, bool), truncated)
+
+
+def scatter_blocks(scenes: Scenes, key: Key, which: np.ndarray | None = None, poses: Poses | None = None) -> Poses:
+    """Random scenes: all four blocks dropped at random points in random order (in the scenes `which`, if given)."""
+    order_key, point_key = jax.random.split(key)
+    order = np.argsort(jax.random.uniform(order_key, (scenes.count, NUM_BLOCKS)), axis=1)
+    points = np.asarray(jax.random.uniform(point_key, (scenes.count, NUM_BLOCKS, 2)))
+    everywhere = np.ones(scenes.count, bool)
+    return scenes.scatter(poses or parked_poses(scenes.count), order, points, everywhere if which is None else which)
+
+
+def drop_uncovered(
+    scenes: Scenes, poses: Poses, block: np.ndarray, point: np.ndarray, which: np.ndarray | None = None
+) -> Poses:
+    """Poses after dropping blocks `[B]` above points `[B, 2]` (moved into [0, 1]²); covered blocks stay."""
+    movable = ~np.asarray(_covered(poses))[np.arange(scenes.count), block]
+    return scenes.drop(poses, block, np.clip(point, 0.0, 1.0), movable if which is None else movable & which)
+
+
+def after_random_change(scenes: Scenes, poses: Poses, key: Key) -> Poses:
+    """Poses after a random drop that changes the attributes; after `TRIES` in vain, the same poses."""
+    values, reached = np.asarray(describe_all(poses)), poses
+    pending = np.ones(scenes.count, bool)
+    for try_key in jax.random.split(key, TRIES):
+        block_key, point_key = jax.random.split(try_key)
+        block = np.asarray(jax.random.randint(block_key, (scenes.count,), 0, NUM_BLOCKS))
+        point = np.asarray(jax.random.uniform(point_key, (scenes.count, 2)))
+        tried = drop_uncovered(scenes, poses, block, point, pending)
+        changed = pending & (np.asarray(describe_all(tried)) != values).any(axis=-1)
+        reached = jax.tree.map(lambda new, old, here=changed: np.where(here[:, None, None], new, old), tried, reached)
+        pending &= ~changed
+        if not pending.any():
+            break
+    return reached
+
+
+def _on_host(poses: Poses) -> Poses:
+    return jax.tree.map(np.asarray, poses)

@@ -1,0 +1,139 @@
+"""Block stacking on the 3 × 3 grid: an action picks a block and a cell, and the block falls onto whatever is there.
+
+Where a dropped block comes to rest is a rule here (on top of the stack in its cell), which makes the environment a pure
+function of its state. The rule stands for MuJoCo's physics, and `verification` holds it to that.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from attribute_planner.attributes import AttributeSpace
+from attribute_planner.environments.blocks import tasks
+from attribute_planner.environments.blocks.attributes import ATTRIBUTES, describe_cells
+from attribute_planner.environments.blocks.drawing import draw_poses
+from attribute_planner.environments.blocks.rendering import IMAGE_SIZE, render
+from attribute_planner.environments.blocks.scene import (
+    BLOCKS,
+    CELL_NAMES,
+    NUM_BLOCKS,
+    NUM_CELLS,
+    Poses,
+    cell_positions,
+    upright,
+)
+from attribute_planner.environments.interface import Key, PureEnvironment
+from attribute_planner.environments.spaces import Discrete, ImageSpec
+from attribute_planner.environments.tasks import Task
+
+
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True)
+class Configuration:
+    """Which block stands where, in the order of `BLOCKS`.
+
+    cells: `int32[4]` the grid cell of each block.
+    levels: `int32[4]` how many blocks are under it.
+    """
+
+    cells: jax.Array
+    levels: jax.Array
+
+
+@dataclass(frozen=True)
+class Blocks(PureEnvironment):
+    """Four coloured blocks, seen as a picture. An action is `block * 9 + cell`; a covered block does not move."""
+
+    name: ClassVar[str] = "blocks"
+
+    @property
+    def attributes(self) -> AttributeSpace:
+        return ATTRIBUTES
+
+    @property
+    def observation(self) -> ImageSpec:
+        return ImageSpec(IMAGE_SIZE, IMAGE_SIZE)
+
+    @property
+    def actions(self) -> Discrete:
+        return Discrete(tuple(f"{block} to {cell}" for block in BLOCKS for cell in CELL_NAMES))
+
+    @property
+    def episode_steps(self) -> int:
+        return tasks.MULTI_STEP_LIMIT
+
+    @property
+    def tasks(self) -> Mapping[str, Task]:
+        return _TASKS
+
+    @property
+    def curriculum(self) -> tuple[Task, ...]:
+        return _CURRICULUM
+
+    def reset(self, key: Key) -> Configuration:
+        return random_configuration(key)
+
+    def step(self, state: Configuration, action: jax.Array, key: Key) -> Configuration:
+        del key  # nothing is left to chance
+        return drop(state, action // NUM_CELLS, action % NUM_CELLS)
+
+    def observe(self, state: Configuration) -> jax.Array:
+        return render(poses_of(state))
+
+    def describe(self, state: Configuration) -> jax.Array:
+        return describe(state)
+
+    def draw(self, state: Configuration) -> np.ndarray:
+        return draw_poses(poses_of(state))
+
+
+def random_configuration(key: Key) -> Configuration:
+    """All four blocks dropped into random cells, in random order."""
+    cell_key, order_key = jax.random.split(key)
+    cells = jax.random.randint(cell_key, (NUM_BLOCKS,), 0, NUM_CELLS)
+    turn = jax.random.permutation(order_key, NUM_BLOCKS)
+    under = (cells[:, None] == cells[None, :]) & (turn[:, None] > turn[None, :])
+    return Configuration(cells, under.sum(axis=1, dtype=jnp.int32))
+
+
+def drop(state: Configuration, block: jax.Array, cell: jax.Array) -> Configuration:
+    """The configuration after a block was dropped into a cell; the same one if it is covered."""
+    moved = jnp.arange(NUM_BLOCKS) == block
+    height = ((state.cells == cell) & ~moved).sum(dtype=jnp.int32)
+    movable = ~is_covered(state)[block]
+    return Configuration(
+        jnp.where(moved & movable, cell, state.cells), jnp.where(moved & movable, height, state.levels)
+    )
+
+
+def is_covered(state: Configuration) -> jax.Array:
+    """`bool[4]` which blocks have another on top of them."""
+    same_cell = state.cells[:, None] == state.cells[None, :]
+    return (same_cell & (state.levels[None, :] > state.levels[:, None])).any(axis=1)
+
+
+def poses_of(state: Configuration) -> Poses:
+    """Where the blocks physically are."""
+    return upright(cell_positions(state.cells, state.levels))
+
+
+def after_random_change(state: Configuration, key: Key) -> Configuration:
+    """The configuration after a random one of the actions that change the attributes (there always is one)."""
+    actions = jnp.arange(NUM_BLOCKS * NUM_CELLS)
+    reached = jax.vmap(drop, (None, 0, 0))(state, actions // NUM_CELLS, actions % NUM_CELLS)
+    changes = (jax.vmap(describe)(reached) != describe(state)[None, :]).any(axis=-1)
+    chosen = jax.random.categorical(key, jnp.where(changes, 0.0, -jnp.inf))
+    return jax.tree.map(lambda leaf: leaf[chosen], reached)
+
+
+def describe(state: Configuration) -> jax.Array:
+    """`int32[36]` the true attribute values."""
+    return describe_cells(state.cells, state.levels)
+
+
+_TASKS = tasks.block_tasks(lambda state, key: random_configuration(key), after_random_change, describe)
+_CURRICULUM = tasks.block_curriculum(_TASKS["multi-step"], after_random_change, describe)

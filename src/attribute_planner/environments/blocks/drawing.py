@@ -1,0 +1,62 @@
+"""Pictures for people: the agent's picture, larger, with smooth edges and soft shadows; and strips of them."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from attribute_planner.environments.blocks.rendering import canvas, render_on
+from attribute_planner.environments.blocks.scene import TO_LIGHT, Poses
+
+PICTURE_SIZE = 384
+RAYS_PER_SIDE = 2
+"""Rays through a pixel, in each direction."""
+LIGHTS = 24
+LIGHT_RADIUS = 0.09
+"""How large the light is, seen from the table, in radians: what makes shadows soft."""
+
+PAPER_WHITE = 255
+
+
+def draw_poses(poses: Poses, size: int = PICTURE_SIZE) -> np.ndarray:
+    """`uint8[size, size, 3]` a picture of blocks at `poses`."""
+    return np.asarray(_draw(poses, size))
+
+
+@lru_cache
+def _light_directions() -> np.ndarray:
+    """`[LIGHTS, 3]` towards points spread evenly over a round light."""
+    number = np.arange(LIGHTS) + 0.5
+    radius = LIGHT_RADIUS * np.sqrt(number / LIGHTS)
+    angle = number * np.pi * (3 - np.sqrt(5))  # the golden angle: no two points line up
+    sideways = np.cross(TO_LIGHT, [0.0, 0.0, 1.0])
+    sideways /= np.linalg.norm(sideways)
+    across = np.cross(TO_LIGHT, sideways)
+    points = TO_LIGHT + (radius * np.cos(angle))[:, None] * sideways + (radius * np.sin(angle))[:, None] * across
+    return (points / np.linalg.norm(points, axis=1, keepdims=True)).astype(np.float32)
+
+
+@jax.jit(static_argnums=1)
+def _draw(poses: Poses, size: int) -> jax.Array:
+    fine = canvas(size * RAYS_PER_SIDE)
+
+    def add_light(total: jax.Array, to_light: jax.Array) -> tuple[jax.Array, None]:
+        return total + render_on(fine, poses, to_light).astype(jnp.float32), None
+
+    total, _ = jax.lax.scan(add_light, jnp.zeros((*fine.ground.shape, 3)), jnp.asarray(_light_directions()))
+    pixels = total.reshape(size, RAYS_PER_SIDE, size, RAYS_PER_SIDE, 3).mean(axis=(1, 3))
+    return jnp.round(pixels / LIGHTS).astype(jnp.uint8)
+
+
+def lay_out_strip(frames: Sequence[np.ndarray], target: np.ndarray | None = None, gap: int = 8) -> np.ndarray:
+    """`uint8[H, W, 3]` frames side by side on white, in order; a picture of the `target` stands apart at the end."""
+    parts = [part for frame in frames for part in (frame, _blank(frame, gap))][:-1]
+    if target is not None:
+        parts += [_blank(target, 4 * gap), target]
+    return np.concatenate(parts, axis=1)
+
+
+def _blank(like: np.ndarray, width: int) -> np.ndarray:
+    return np.full((like.shape[0], width, 3), PAPER_WHITE, np.uint8)

@@ -1,0 +1,148 @@
+"""The blocks' physics: MuJoCo drops a block and lets everything come to rest, many scenes at once on threads.
+
+A scene's state is its blocks' poses and nothing else: every drop starts from rest, so that the outcome is a function of
+poses and action alone, whatever was simulated before and on however many threads. No OpenGL library is needed.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from attribute_planner.environments.blocks.scene import (
+    BLOCK_COLOURS,
+    BLOCKS,
+    CAMERA,
+    DROP_HEIGHT,
+    HALF_SIDE,
+    NUM_BLOCKS,
+    TO_LIGHT,
+    WALL_MARGIN,
+    Poses,
+)
+
+TIME_STEP = 0.005
+STEPS_PER_LOOK = 25
+"""Physics steps between two looks at which scenes have come to rest."""
+MAX_STEPS = 600
+"""Three seconds: a scene that still moves then (a block that spins on an edge) is taken as it is."""
+FRICTION = 0.6
+"""Of wood on wood."""
+SLIP_RESISTANCE = 10
+"""MuJoCo's `impratio`: with its default of 1, blocks that lean on each other creep for seconds before they rest."""
+REST_SPEED = 0.01
+"""In m/s: whatever has been slower for ten steps has come to rest."""
+WALL_HEIGHT, WALL_THICKNESS = 3.0, 0.5
+UPRIGHT = (1.0, 0.0, 0.0, 0.0)
+PARKED = 10.0
+"""Where blocks wait that are not in the scene yet: far beyond the walls, on the floor, one beside the other."""
+
+
+class Scenes:
+    """`count` scenes that are simulated together. Results do not depend on `threads` (0: all processors)."""
+
+    def __init__(self, count: int, threads: int = 0) -> None:
+        from mujoco.batch import Batch
+
+        self.count = count
+        # Blocks at rest are put to sleep, which makes them cheap; a batch of such models has to keep its data.
+        self._batch = Batch(load_model(), count, threads, persistent=True)
+        self._where = self._batch.bind("qpos").reshape(count, NUM_BLOCKS, 7)
+        self._awake = self._batch.bind("tree_awake")
+
+    def drop(self, poses: Poses, block: np.ndarray, point: np.ndarray, which: np.ndarray | None = None) -> Poses:
+        """Poses after the blocks `[B]` were let go above the points `[B, 2]` and all came to rest.
+
+        Only in the scenes `which` `[B]`, if given; the others keep their poses. Whether a block may be moved is not
+        asked here.
+        """
+        which = np.ones(self.count, bool) if which is None else np.asarray(which)
+        start = np.concatenate([poses.positions, poses.quaternions], -1).astype(np.float64)
+        scenes = np.arange(self.count)
+        start[scenes, block, :2], start[scenes, block, 2], start[scenes, block, 3:] = point, DROP_HEIGHT, UPRIGHT
+        self._settle(start, which)
+        settled = self._where.astype(np.float32)
+        return _choose(which, Poses(settled[..., :3], settled[..., 3:]), poses)
+
+    def scatter(self, poses: Poses, order: np.ndarray, points: np.ndarray, which: np.ndarray) -> Poses:
+        """Clear the scenes `which` `[B]`, then drop the blocks `order` `[B, 4]` above `points` `[B, 4, 2]`, in turn."""
+        poses = _choose(which, parked_poses(self.count), poses)
+        for turn in range(NUM_BLOCKS):
+            poses = self.drop(poses, order[:, turn], points[:, turn], which)
+        return poses
+
+    def _settle(self, start: np.ndarray, which: np.ndarray) -> None:
+        """Simulate the scenes `which` from `start` `[B, 4, 7]` until MuJoCo has put all their blocks to sleep."""
+        moving = np.flatnonzero(which)
+        self._batch.reset(moving, stage=0)
+        self._where[moving] = start[moving]
+        for _ in range(MAX_STEPS // STEPS_PER_LOOK):
+            if not len(moving):
+                return
+            self._batch.step(moving, nstep=STEPS_PER_LOOK)
+            moving = moving[self._awake[moving].any(-1)]
+
+
+def parked_poses(count: int) -> Poses:
+    """Poses of `count` scenes from which all blocks have been cleared."""
+    positions = np.full((count, NUM_BLOCKS, 3), HALF_SIDE, np.float32)
+    positions[..., 0] = PARKED + np.arange(NUM_BLOCKS)
+    return Poses(positions, np.tile(np.array(UPRIGHT, np.float32), (count, NUM_BLOCKS, 1)))
+
+
+def _choose(which: np.ndarray, then: Poses, otherwise: Poses) -> Poses:
+    """Per scene, the one poses or the other: `which` is `[B]`."""
+    return Poses(
+        np.where(which[:, None, None], then.positions, otherwise.positions),
+        np.where(which[:, None, None], then.quaternions, otherwise.quaternions),
+    )
+
+
+def load_model() -> Any:
+    """The scene as a MuJoCo model (`MjModel`)."""
+    import mujoco
+
+    return mujoco.MjModel.from_xml_string(scene_xml())
+
+
+def scene_xml() -> str:
+    """The scene in MuJoCo's language: floor, glass walls, blocks, and a camera and a light for MuJoCo's renderer."""
+    reach = 0.5 + WALL_MARGIN + WALL_THICKNESS / 2
+    walls = [(-reach, 0.0), (reach, 0.0), (0.0, -reach), (0.0, reach)]
+    return f"""
+    <mujoco>
+      <option timestep="{TIME_STEP}" integrator="Euler" cone="elliptic" impratio="{SLIP_RESISTANCE}"
+              sleep_tolerance="{REST_SPEED}"><flag sleep="enable"/></option>
+      <default><geom solref="0.02 1" condim="3" friction="{FRICTION} 0.005 0.0001"/></default>
+      <worldbody>
+        <camera name="{CAMERA_NAME}" pos="{_numbers(CAMERA.position)}" fovy="{CAMERA.field_of_view}"
+                xyaxes="{_numbers(CAMERA.right)} {_numbers(CAMERA.up)}"/>
+        <light type="directional" dir="{_numbers(-TO_LIGHT)}"/>
+        <geom name="floor" type="plane" size="3 3 1" rgba="0.8 0.78 0.75 1"/>
+        {"".join(_wall_xml(*wall) for wall in walls)}
+        {"".join(_block_xml(name, colour) for name, colour in zip(BLOCKS, BLOCK_COLOURS, strict=True))}
+      </worldbody>
+    </mujoco>"""
+
+
+CAMERA_NAME = "viewer"
+
+
+def _wall_xml(x: float, y: float) -> str:
+    """A wall around the table whose centre is (x, y) from the table's; invisible, and too slippery to lean on."""
+    length = 1 + 2 * (WALL_MARGIN + WALL_THICKNESS)
+    size = np.array((WALL_THICKNESS, length, WALL_HEIGHT) if x else (length, WALL_THICKNESS, WALL_HEIGHT))
+    centre = np.array((0.5 + x, 0.5 + y, WALL_HEIGHT / 2))
+    return (
+        f'<geom type="box" pos="{_numbers(centre)}" size="{_numbers(size / 2)}" friction="0 0 0" priority="1"'
+        ' group="3" rgba="1 1 1 0"/>'
+    )
+
+
+def _block_xml(name: str, colour: np.ndarray) -> str:
+    size, rgb = _numbers(np.full(3, HALF_SIDE)), _numbers(colour / 255)
+    geom = f'<geom name="{name}" type="box" size="{size}" mass="1" rgba="{rgb} 1"/>'
+    return f'<body name="{name}"><freejoint/>{geom}</body>'
+
+
+def _numbers(vector: np.ndarray) -> str:
+    return " ".join(f"{number:.9g}" for number in vector)

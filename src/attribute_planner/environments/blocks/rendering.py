@@ -1,0 +1,235 @@
+"""Pictures of blocks as a pure function of their poses: a ray caster that XLA fuses into a loop over pixels.
+
+A ray through the pixel (x, y) is `camera + t · d`, with d linear in x and y. In the frame of a box, its distance t to a
+face plane obeys `1/t ∝ d_i`, so *inverse* distances are linear in x and y too: the ray enters a box at the smallest of
+its three facing planes' inverse distances, if that is at least the largest of the other planes'. No division, no
+intermediate larger than a picture. Shadows repeat the slab test from the point that was hit towards the light, and its
+local coordinates come from the same linear functions.
+"""
+
+from dataclasses import dataclass, replace
+from functools import lru_cache, reduce
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from attribute_planner.environments.blocks.scene import (
+    BLOCK_COLOURS,
+    CAMERA,
+    HALF_SIDE,
+    NUM_BLOCKS,
+    TO_LIGHT,
+    WALL_MARGIN,
+    Camera,
+    Poses,
+    block_axes,
+)
+
+IMAGE_SIZE = 128
+
+AMBIENT, DIFFUSE = 0.70, 0.36
+SHADOW = 0.60
+"""What is left of a colour where the light does not reach."""
+
+TABLE_COLOUR, FLOOR_COLOUR, EDGE_COLOUR = (206.0, 200.0, 190.0), (120.0, 122.0, 130.0), (150.0, 142.0, 130.0)
+EDGE_WIDTH = 0.02
+
+FAR = 1e6
+NEARLY_PARALLEL = 1e-4
+"""A ray or light this close to parallel to a face is taken to be this far from it; keeps quotients finite."""
+SHADOW_OFFSET = 1e-3
+"""A face does not shade itself: whatever ends nearer than this (in metres towards the light) casts no shadow."""
+
+
+@dataclass(frozen=True)
+class Canvas:
+    """The pixels of a picture and what they show where no block is.
+
+    x: `[1, W]`, y: `[H, 1]` where the pixels' rays cross the plane at distance one.
+    ground: `uint32[H, W]` packed colours of table and floor.
+    inverse_distance: `[H, 1]` of the ground.
+    """
+
+    x: np.ndarray
+    y: np.ndarray
+    ground: np.ndarray
+    inverse_distance: np.ndarray
+
+
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True)
+class BoxPlanes:
+    """What a pixel needs to know of the boxes: one number per box and axis, all `float32[4, 3]` but the last.
+
+    slope_x, slope_y, offset: `slope_x · x + slope_y · y + offset` is the inverse distance of the plane through the face
+        that looks towards the camera.
+    opposite: factor from that to the inverse distance of the opposite face.
+    straddled: `FAR` where the camera is between the two planes, so that neither face looks towards it, else `-FAR`.
+    light_offset, light_slope: a ray to the light from the distance t on a pixel's ray enters the slab between the two
+        planes at `light_offset + light_slope · t · inverse distance` …
+    light_width: … and leaves it this much later.
+    colour: `uint32[4, 3]` packed colour of the face in the light.
+    """
+
+    slope_x: jax.Array
+    slope_y: jax.Array
+    offset: jax.Array
+    opposite: jax.Array
+    straddled: jax.Array
+    light_offset: jax.Array
+    light_slope: jax.Array
+    light_width: jax.Array
+    colour: jax.Array
+
+
+def render(poses: Poses) -> jax.Array:
+    """`uint8[128, 128, 3]` what the agent sees of blocks at `poses`; vmap it for many."""
+    return render_on(canvas(IMAGE_SIZE), poses, jnp.asarray(TO_LIGHT, jnp.float32))
+
+
+def render_on(canvas: Canvas, poses: Poses, to_light: jax.Array) -> jax.Array:
+    """`uint8[H, W, 3]` blocks at `poses` on a canvas, lit from the direction `to_light` `[3]`."""
+    planes = _box_planes(poses, to_light)
+    inverse_distances = _inverse_distances(canvas, planes)
+    nearest, colour = _cast(canvas, planes, inverse_distances)
+    shaded = _in_shadow(planes, inverse_distances, 1.0 / nearest)
+    return _unpacked(jnp.where(shaded, _dimmed(colour), colour))
+
+
+def visible_blocks(poses: Poses, size: int = IMAGE_SIZE) -> jax.Array:
+    """`int32[size, size]` which block each pixel shows; `NO_BLOCK` for none."""
+    planes = _box_planes(poses, jnp.asarray(TO_LIGHT, jnp.float32))
+    numbers = jnp.broadcast_to(jnp.arange(NUM_BLOCKS, dtype=jnp.uint32)[:, None], (NUM_BLOCKS, 3))
+    empty = replace(canvas(size), ground=np.full((size, size), NUM_BLOCKS, np.uint32))
+    _, shown = _cast(empty, replace(planes, colour=numbers), _inverse_distances(empty, planes))
+    return jnp.where(shown == NUM_BLOCKS, NO_BLOCK, shown.astype(jnp.int32))
+
+
+NO_BLOCK = -1
+
+
+@lru_cache
+def canvas(size: int, shift: tuple[float, float] = (0.0, 0.0), camera: Camera = CAMERA) -> Canvas:
+    """A square canvas of `size` pixels, its rays moved by a fraction `shift` of a pixel from the pixels' centres."""
+    centres = (np.arange(size) + 0.5) * 2 / size - 1
+    x = (centres + shift[0] * 2 / size)[None, :] * camera.half_height
+    y = -(centres + shift[1] * 2 / size)[:, None] * camera.half_height
+    downward = -(camera.forward[2] + y * camera.up[2])
+    inverse_distance = downward / camera.position[2]
+    return Canvas(
+        x.astype(np.float32),
+        y.astype(np.float32),
+        np.asarray(_packed(_ground_colours(camera, x, y, 1 / inverse_distance))),
+        inverse_distance.astype(np.float32),
+    )
+
+
+def _ground_colours(camera: Camera, x: np.ndarray, y: np.ndarray, distance: np.ndarray) -> np.ndarray:
+    """`[H, W, 3]` table, its edge and the floor around it, where rays have gone a `distance` `[H, 1]`."""
+    direction = camera.forward + x[..., None] * camera.right + y[..., None] * camera.up
+    point = camera.position + distance[..., None] * direction
+    outside = np.abs(point[..., :2] - 0.5).max(-1, keepdims=True) - (0.5 + WALL_MARGIN)
+    edge = np.where(outside < EDGE_WIDTH, EDGE_COLOUR, FLOOR_COLOUR)
+    return np.where(outside < 0, TABLE_COLOUR, edge)
+
+
+def _box_planes(poses: Poses, to_light: jax.Array) -> BoxPlanes:
+    """Everything that can be computed once per picture."""
+    axes = block_axes(poses.quaternions)
+    camera, forward, right, up = (
+        jnp.asarray(vector, jnp.float32) for vector in (CAMERA.position, CAMERA.forward, CAMERA.right, CAMERA.up)
+    )
+    eye = jnp.einsum("bij,bj->bi", axes, camera[None, :] - poses.positions)
+    side = jnp.where(eye >= 0, 1.0, -1.0)
+    # Signed distance of the camera outside the slab between two opposite faces; negative inside.
+    outside = _away_from_zero(side * eye - HALF_SIDE)
+    scale = -side / outside
+    light = _away_from_zero(axes @ to_light)
+    width = 2 * HALF_SIDE / jnp.abs(light)
+    return BoxPlanes(
+        slope_x=scale * (axes @ right),
+        slope_y=scale * (axes @ up),
+        offset=scale * (axes @ forward),
+        opposite=outside / (outside + 2 * HALF_SIDE),
+        straddled=jnp.where(outside < 0, FAR, -FAR),
+        light_offset=-eye / light - width / 2,
+        light_slope=-1 / (scale * light),
+        light_width=width,
+        colour=_face_colours(side * (axes @ to_light)),
+    )
+
+
+def _face_colours(cosine: jax.Array) -> jax.Array:
+    """`uint32[4, 3]` packed colours of faces whose normals have this cosine `[4, 3]` to the light."""
+    brightness = AMBIENT + DIFFUSE * jnp.maximum(cosine, 0.0)
+    return jnp.asarray(_packed(jnp.minimum(brightness[..., None] * jnp.asarray(BLOCK_COLOURS)[:, None, :], 255.0)))
+
+
+def _away_from_zero(values: jax.Array) -> jax.Array:
+    return jnp.where(values >= 0, 1.0, -1.0) * jnp.maximum(jnp.abs(values), NEARLY_PARALLEL)
+
+
+def _inverse_distances(canvas: Canvas, planes: BoxPlanes) -> list[list[jax.Array]]:
+    """For each box and axis, `[H, W]` of the plane through the face that looks towards the camera."""
+    x, y = jnp.asarray(canvas.x), jnp.asarray(canvas.y)
+    return [
+        [planes.slope_x[box, i] * x + (planes.slope_y[box, i] * y + planes.offset[box, i]) for i in range(3)]
+        for box in range(NUM_BLOCKS)
+    ]
+
+
+def _cast(canvas: Canvas, planes: BoxPlanes, inverse_distances: list[list[jax.Array]]) -> tuple[jax.Array, jax.Array]:
+    """`[H, W]` inverse distance and packed colour of what each pixel's ray hits first."""
+    nearest = jnp.broadcast_to(jnp.asarray(canvas.inverse_distance), canvas.ground.shape)
+    colour = jnp.asarray(canvas.ground)
+    for box in range(NUM_BLOCKS):
+        facing = inverse_distances[box]
+        straddled = [planes.straddled[box, i] for i in range(3)]
+        entry = _smallest([jnp.maximum(facing[i], straddled[i]) for i in range(3)])
+        leaving = [facing[i] * planes.opposite[box, i] for i in range(3)]
+        leaving += [jnp.minimum(facing[i], straddled[i]) for i in range(3)]
+        closer = (entry >= _largest(leaving)) & (entry > nearest)
+        face = jnp.where(entry == facing[1], planes.colour[box, 1], planes.colour[box, 2])
+        face = jnp.where(entry == facing[0], planes.colour[box, 0], face)
+        nearest, colour = jnp.where(closer, entry, nearest), jnp.where(closer, face, colour)
+    return nearest, colour
+
+
+def _in_shadow(planes: BoxPlanes, inverse_distances: list[list[jax.Array]], distance: jax.Array) -> jax.Array:
+    """`[H, W]` whether a box stands between the light and the point at `distance` `[H, W]` on each pixel's ray."""
+    shaded = jnp.zeros(distance.shape, bool)
+    for box in range(NUM_BLOCKS):
+        enters = [
+            planes.light_offset[box, i] + planes.light_slope[box, i] * (distance * inverse_distances[box][i])
+            for i in range(3)
+        ]
+        leaves = _smallest([enters[i] + planes.light_width[box, i] for i in range(3)])
+        shaded |= leaves > jnp.maximum(_largest(enters), SHADOW_OFFSET)
+    return shaded
+
+
+def _smallest(arrays: list[jax.Array]) -> jax.Array:
+    return reduce(jnp.minimum, arrays)
+
+
+def _largest(arrays: list[jax.Array]) -> jax.Array:
+    return reduce(jnp.maximum, arrays)
+
+
+def _packed(colours: jax.Array | np.ndarray) -> jax.Array | np.ndarray:
+    """`uint32[...]` of colours `[..., 3]` from 0 to 255: red in the lowest byte."""
+    red, green, blue = (colours[..., i].astype(np.uint32) for i in range(3))
+    return red | (green << 8) | (blue << 16)
+
+
+def _dimmed(colour: jax.Array) -> jax.Array:
+    """Packed colours in shadow: red and blue are scaled together, for no channel can spill into the next but one."""
+    factor = jnp.uint32(round(256 * SHADOW))
+    red_and_blue, green = jnp.uint32(0xFF00FF), jnp.uint32(0x00FF00)
+    return (((colour & red_and_blue) * factor >> 8) & red_and_blue) | (((colour & green) * factor >> 8) & green)
+
+
+def _unpacked(colour: jax.Array) -> jax.Array:
+    """`uint8[..., 3]` of packed colours."""
+    return jax.lax.bitcast_convert_type(colour, jnp.uint8)[..., :3]

@@ -1,0 +1,141 @@
+"""The contract between an environment and all that use it, as checks; each raises one line that says what is wrong."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+
+from attribute_planner.attributes import AttributeSpace, Goal
+from attribute_planner.environments.interface import Environment
+from attribute_planner.environments.spaces import (
+    ABSENT,
+    Array,
+    Box,
+    Discrete,
+    ImageSpec,
+    Mixed,
+    Observation,
+    UnitObservation,
+    VectorSpec,
+    WordsSpec,
+)
+from attribute_planner.environments.tasks import Task
+from attribute_planner.environments.worlds import Moment
+from attribute_planner.errors import AttributePlannerError, EnvironmentFaultError
+
+LONGEST_CAUSE = 300
+"""How many characters of an environment's own error are repeated."""
+
+
+@contextmanager
+def blaming(env: Environment, what: str) -> Iterator[None]:
+    """Turns any error inside into a fault of one line that says what was done and what came of it."""
+    try:
+        yield
+    except AttributePlannerError as error:
+        raise EnvironmentFaultError(f"{env.name}: {what}: {error}") from error
+    except Exception as error:
+        cause = next((line.strip() for line in str(error).splitlines() if line.strip()), "no message")
+        raise EnvironmentFaultError(f"{env.name}: {what}: {type(error).__name__}: {cause[:LONGEST_CAUSE]}") from error
+
+
+def check_declaration(env: Environment) -> None:
+    """What an environment tells about itself is of the right kind."""
+    for name, kinds in {
+        "attributes": AttributeSpace,
+        "observation": WordsSpec | VectorSpec | ImageSpec,
+        "actions": Discrete | Box | Mixed,
+        "episode_steps": int,
+        "units": int | None,
+        "describes": bool,
+    }.items():
+        value = getattr(env, name)
+        if not isinstance(value, kinds):
+            raise EnvironmentFaultError(f"{name} is a {type(value).__name__}; it must be {_shown(kinds)}.")
+    if env.episode_steps < 1:
+        raise EnvironmentFaultError(f"episode_steps is {env.episode_steps}; it must be at least 1.")
+    for name, task in env.tasks.items():
+        if not isinstance(task, Task) or task.name != name:
+            raise EnvironmentFaultError(f"tasks[{name!r}] must be a Task of that name; it is {task!r}.")
+    for task in (*env.tasks.values(), *env.curriculum):
+        if task.max_steps < 1:
+            raise EnvironmentFaultError(f"task {task.name!r} allows {task.max_steps} steps; it must allow at least 1.")
+
+
+def check_moment(env: Environment, moment: Moment, copies: int) -> None:
+    """What a batch of worlds shows fits what the environment tells about itself."""
+    check_observation(env, moment.observation, copies)
+    for name in ("terminated", "truncated"):
+        check_array(name, getattr(moment, name), (copies,), np.dtype(bool))
+    if moment.values is None:
+        if env.describes:
+            raise EnvironmentFaultError(
+                "there are no attribute values, although the environment says that it describes."
+            )
+        return
+    values = np.asarray(moment.values)
+    if not np.issubdtype(values.dtype, np.integer):
+        raise EnvironmentFaultError(f"the attribute values are {values.dtype}; they must be integers.")
+    if values.shape != (copies, len(env.attributes)):
+        raise EnvironmentFaultError(
+            f"the attribute values have shape {values.shape}; they must have {(copies, len(env.attributes))}."
+        )
+    env.attributes.validate(values, "describe")
+
+
+def check_observation(env: Environment, observation: Observation, copies: int) -> None:
+    """Shape, type and range of a batch of observations are what the spec says."""
+    spec = env.observation
+    if env.units is None:
+        batch = (copies,)
+        if isinstance(observation, UnitObservation):
+            raise EnvironmentFaultError("the observation is a UnitObservation, but the environment has no units.")
+    else:
+        batch = (copies, env.units)
+        if not isinstance(observation, UnitObservation):
+            raise EnvironmentFaultError("the environment has units, so its observation must be a UnitObservation.")
+        check_array("the observation's mask of active units", observation.active, batch, np.dtype(bool))
+        observation = observation.values
+    check_array("the observation", observation, batch + spec.shape, spec.dtype)
+    observation = np.asarray(observation)
+    if not np.isfinite(observation).all():
+        kind = "NaN" if np.isnan(observation).any() else "an infinite number"
+        raise EnvironmentFaultError(f"the observation contains {kind}.")
+    if isinstance(spec, WordsSpec):
+        wrong = observation[(observation < ABSENT) | (observation >= spec.vocabulary)]
+        if wrong.size:
+            raise EnvironmentFaultError(
+                f"the observation contains word {wrong[0]}; there are words 0 to {spec.vocabulary - 1}, and {ABSENT}."
+            )
+
+
+def check_array(name: str, array: object, shape: tuple[int, ...], dtype: np.dtype) -> None:
+    """Shape and type are exactly these."""
+    if not hasattr(array, "shape") or not hasattr(array, "dtype"):
+        raise EnvironmentFaultError(f"{name} is a {type(array).__name__}; it must be an array.")
+    found = np.asarray(array)
+    if found.shape != shape:
+        raise EnvironmentFaultError(f"{name} has shape {found.shape}; it must have {shape}.")
+    if found.dtype != dtype:
+        raise EnvironmentFaultError(f"{name} has type {found.dtype}; it must have {dtype}.")
+
+
+def check_goals(space: AttributeSpace, goals: Goal, count: int) -> None:
+    """A batch of goals can be asked for."""
+    values, wanted = np.asarray(goals.values), np.asarray(goals.wanted)
+    check_array("goal.wanted", wanted, (count, len(space)), np.dtype(bool))
+    if values.shape != wanted.shape:
+        raise EnvironmentFaultError(f"goal.values has shape {values.shape}; it must have {wanted.shape}.")
+    if not wanted.any(axis=-1).all():
+        raise EnvironmentFaultError("a goal asks for nothing: no attribute is wanted.")
+    space.validate(np.where(wanted, values, 0), "goal")
+
+
+def check_picture(picture: Array) -> None:
+    """A picture is one."""
+    if picture.ndim != 3 or picture.shape[-1] != 3 or picture.dtype != np.uint8:
+        raise EnvironmentFaultError(f"the picture is {picture.dtype}{list(picture.shape)}; it must be uint8[H, W, 3].")
+
+
+def _shown(kinds: object) -> str:
+    return getattr(kinds, "__name__", None) or str(kinds).replace("attribute_planner.environments.spaces.", "")

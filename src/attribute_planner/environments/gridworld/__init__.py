@@ -1,0 +1,1 @@
+"""The paper's two grid worlds: coloured switches and crafting."""

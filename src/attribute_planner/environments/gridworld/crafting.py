@@ -1,0 +1,231 @@
+"""Crafting: gather wood, iron and stone, and make an axe, a hammer and a sword of them at the right tables.
+
+The paper names three resources, three products and their tables, not the recipes. Ours do not use up what they need: of
+all recipes that could be meant, only such give the 25 transitions that the paper reports, between 16 inventories. There
+is one of each resource, so what the agent has is gone from the world. How long an episode or a task may take is not in
+the paper: 200 steps each is our choice.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import ClassVar, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from attribute_planner.attributes import Attribute, AttributeSpace, Goal
+from attribute_planner.environments.gridworld.maps import MOVES, GridMap, MapRules, move, num_draws, pick, random_map
+from attribute_planner.environments.gridworld.words import (
+    Vocabulary,
+    bag_of_words,
+    ground_words,
+    if_present,
+    inventory_words,
+    num_ground_words,
+)
+from attribute_planner.environments.interface import Key, PureEnvironment
+from attribute_planner.environments.spaces import Array, Discrete, WordsSpec
+from attribute_planner.environments.tasks import Task, complete_goal
+
+ACTIONS = (*MOVES, "grab", "craft")
+GRAB, CRAFT = ACTIONS.index("grab"), ACTIONS.index("craft")
+TASK_STEPS = 200
+
+
+class Recipe(NamedTuple):
+    """What is made, at which table, of what the agent must have; it keeps that."""
+
+    product: str
+    table: str
+    needs: tuple[str, ...]
+
+
+RECIPES = (
+    Recipe("axe", "anvil", ("wood", "iron")),
+    Recipe("hammer", "workbench", ("wood", "stone")),
+    Recipe("sword", "furnace", ("wood", "axe")),
+)
+RESOURCES = ("wood", "iron", "stone")
+PRODUCTS = tuple(recipe.product for recipe in RECIPES)
+TABLES = tuple(recipe.table for recipe in RECIPES)
+ITEMS = RESOURCES + PRODUCTS
+ATTRIBUTES = AttributeSpace(tuple(Attribute(name) for name in ITEMS))
+NEEDS = np.zeros((len(ITEMS), len(ITEMS)), bool)
+"""`bool[6, 6]` which items (second axis) it takes to get an item: none for a resource."""
+for recipe in RECIPES:
+    NEEDS[ITEMS.index(recipe.product), [ITEMS.index(item) for item in recipe.needs]] = True
+
+
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True)
+class CraftingState:
+    """One moment of a world.
+
+    grid: the ground, which stays the same throughout an episode.
+    agent: `int8[2]` the agent's cell.
+    resources: `int8[3, 2]` the cells of the resources, meaningless for those that the agent has.
+    tables: `int8[3, 2]` the cells of the tables.
+    inventory: `bool[6]` which items the agent has: resources, then products.
+    """
+
+    grid: GridMap
+    agent: jax.Array
+    resources: jax.Array
+    tables: jax.Array
+    inventory: jax.Array
+
+
+@dataclass(frozen=True)
+class Crafting(PureEnvironment):
+    """Resources and tables from which items are to be crafted.
+
+    size: the smallest and the largest height, and likewise width, of a world.
+    max_blocked: the largest share of a world's cells that is blocked.
+    show_corners: whether the agent sees the corners of the world, as it does in MazeBase.
+    episode_steps: after how many steps an episode is cut off.
+    """
+
+    name: ClassVar[str] = "crafting"
+
+    size: tuple[int, int] = (5, 10)
+    max_blocked: float = 0.2
+    show_corners: bool = True
+    episode_steps: int = 200
+
+    def __post_init__(self) -> None:
+        self.rules.check(num_things=len(RESOURCES) + len(TABLES))
+
+    @property
+    def rules(self) -> MapRules:
+        return MapRules(self.size, self.max_blocked)
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The words that the agent's observations are made of."""
+        return Vocabulary(RESOURCES + TABLES, self.rules, items=ITEMS)
+
+    @property
+    def attributes(self) -> AttributeSpace:
+        return ATTRIBUTES
+
+    @property
+    def observation(self) -> WordsSpec:
+        on_ground = num_ground_words(self.rules, show_corners=self.show_corners)
+        return bag_of_words(self.vocabulary, [2] * len(RESOURCES) + [1] * (len(TABLES) + len(PRODUCTS) + on_ground))
+
+    @property
+    def actions(self) -> Discrete:
+        return Discrete(ACTIONS)
+
+    def reset(self, key: Key) -> CraftingState:
+        num_things = len(RESOURCES) + len(TABLES)
+        draws = jax.random.uniform(key, (num_draws(self.rules, num_things),))
+        grid, agent, things = random_map(self.rules, num_things, draws)
+        resources, tables = jnp.split(things, [len(RESOURCES)])
+        return CraftingState(grid, agent, resources, tables, jnp.zeros(len(ITEMS), bool))
+
+    def reset_with_some_items(self, key: Key) -> CraftingState:
+        """A fresh state whose inventory is any from which the agent can get on."""
+        reset_key, inventory_key = jax.random.split(key)
+        choices = jnp.asarray(inventories_to_start_from())
+        inventory = choices[jax.random.randint(inventory_key, (), 0, choices.shape[0])]
+        return replace(self.reset(reset_key), inventory=inventory)
+
+    def step(self, state: CraftingState, action: jax.Array, key: Key) -> CraftingState:
+        del key
+        on_resource = (state.resources == state.agent[None]).all(axis=1)
+        on_table = (state.tables == state.agent[None]).all(axis=1)
+        gained = jnp.concatenate([on_resource & (action == GRAB), on_table & (action == CRAFT)])
+        inventory = state.inventory | (gained & possible_gains(state.inventory))
+        return replace(state, agent=move(state.grid, state.agent, action), inventory=inventory)
+
+    def observe(self, state: CraftingState) -> jax.Array:
+        """For each resource a word in the world and one in the inventory; those of tables, products and ground."""
+        first = {name: self.vocabulary.first(name) for name in RESOURCES + TABLES}
+        in_world = jnp.array([first[name] for name in RESOURCES], jnp.int16)
+        in_world = if_present(
+            ~state.inventory[: len(RESOURCES)], in_world + self.vocabulary.locations(state.resources, state.agent)
+        )
+        tables = jnp.array([first[name] for name in TABLES], jnp.int16)
+        tables = tables + self.vocabulary.locations(state.tables, state.agent)
+        resources, products = jnp.split(inventory_words(self.vocabulary, state.inventory), [len(RESOURCES)])
+        ground = ground_words(self.vocabulary, state.grid, state.agent, show_corners=self.show_corners)
+        return jnp.concatenate([jnp.stack([in_world, resources], axis=1).reshape(-1), tables, products, ground])
+
+    def describe(self, state: CraftingState) -> jax.Array:
+        return state.inventory.astype(jnp.int32)
+
+    @property
+    def tasks(self) -> Mapping[str, Task]:
+        craft = Task("craft", "one random product; whatever else the agent has", goal_of_a_product, TASK_STEPS)
+        one_step = Task(
+            "1-step",
+            "one grab or craft from a random inventory",
+            goal_one_item_on,
+            TASK_STEPS,
+            self.reset_with_some_items,
+        )
+        return {task.name: task for task in (craft, one_step)}
+
+    @property
+    def curriculum(self) -> tuple[Task, ...]:
+        """What takes a single grab or craft; then the main task, which always takes several."""
+        return (self.task("1-step"), self.task("craft"))
+
+    def draw(self, state: CraftingState) -> np.ndarray:
+        """The world, and below it the inventory; what the agent does not have is pale."""
+        from attribute_planner.environments.gridworld.drawing import Board, draw_resource, draw_slot, draw_table
+
+        board = Board(state.grid, state.agent, shelf=len(ITEMS))
+        for name, position, is_taken in zip(RESOURCES, state.resources, state.inventory[: len(RESOURCES)], strict=True):
+            if not is_taken:
+                draw_resource(board.at(position), name)
+        for name, position in zip(TABLES, state.tables, strict=True):
+            draw_table(board.at(position), name)
+        for place, (name, is_owned) in enumerate(zip(ITEMS, state.inventory, strict=True)):
+            draw_slot(board.on_shelf(place), name, is_owned=bool(is_owned))
+        return board.picture()
+
+
+def possible_gains(inventory: Array) -> Array:
+    """`bool[6]` what an agent with these items `bool[6]` can grab or craft next, standing in the right place."""
+    return (inventory[None] | ~NEEDS).all(axis=1) & ~inventory
+
+
+def goal_of_a_product(values: jax.Array, key: Key) -> Goal:
+    """A product that the agent does not have yet; any if it has them all, which is then no task."""
+    is_product = jnp.arange(len(ITEMS)) >= len(RESOURCES)
+    is_missing = is_product & (values == 0)
+    candidates = jnp.where(is_missing.any(), is_missing, is_product)
+    wanted = jnp.arange(len(ITEMS)) == random_item(candidates, key)
+    return Goal(wanted.astype(jnp.int32), wanted)
+
+
+def goal_one_item_on(values: jax.Array, key: Key) -> Goal:
+    """The inventory with one more item that can be grabbed or crafted next; unchanged if there is none."""
+    candidates = possible_gains(values == 1)
+    gained = (jnp.arange(len(ITEMS)) == random_item(candidates, key)) & candidates
+    return complete_goal(values | gained.astype(jnp.int32))
+
+
+def random_item(candidates: Array, key: Key) -> jax.Array:
+    """A uniformly random item among the candidates `bool[6]`."""
+    rank = pick(jax.random.uniform(key), candidates.sum())
+    return (jnp.cumsum(candidates) <= rank).sum()
+
+
+def inventories_to_start_from() -> np.ndarray:
+    """`bool[15, 6]` every inventory that can come about, except the one that lacks nothing."""
+    return np.array([inventory for inventory in reachable_inventories() if not all(inventory)])
+
+
+def reachable_inventories() -> list[tuple[bool, ...]]:
+    """Every inventory that can come about from an empty one, that one first."""
+    found: list[tuple[bool, ...]] = [(False,) * len(ITEMS)]
+    for inventory in found:
+        for item in np.flatnonzero(possible_gains(np.array(inventory))):
+            grown = (*inventory[:item], True, *inventory[item + 1 :])
+            if grown not in found:
+                found.append(grown)
+    return found

@@ -1,0 +1,123 @@
+"""Pictures of grid worlds for people: a board of tiles, the agent on it, and below it a shelf with what matters.
+
+Everything is drawn several times too large and then shrunk, which smooths the edges.
+"""
+
+import numpy as np
+from PIL import Image
+
+from attribute_planner.environments.gridworld.icons import ICONS
+from attribute_planner.environments.gridworld.maps import NOWHERE, GridMap
+from attribute_planner.environments.gridworld.pen import Pen
+from attribute_planner.environments.spaces import Array
+
+BOARD_SIDE = 344
+SHELF_HEIGHT = 56
+MARGIN = 12
+OVERSAMPLING = 3
+
+PAPER, FRAME = "#f4f1ea", "#d8d2c4"
+FLOOR, FLOOR_ALTERNATE = "#ffffff", "#faf8f4"
+BLOCK, BLOCK_TOP = "#59616e", "#717a88"
+TABLE, TABLE_EDGE = "#f1e6d2", "#cdb68f"
+PLATE, PLATE_EDGE = "#e9ecf1", "#b4bcc9"
+SLOT, SLOT_EDGE, SLOT_VEIL = "#ffffff", "#d8d2c4", (255, 255, 255, 205)
+AGENT, AGENT_FACE, AGENT_EYE, AGENT_EDGE = "#5b3fd6", "#f2efff", "#2b1d6b", "#ffffff"
+KNOBS = {"red": "#e5484d", "green": "#2f9e63", "blue": "#3b76f0", "yellow": "#f0ae0a"}
+KNOB_SHINE = (255, 255, 255, 70)
+
+
+class Board:
+    """The picture of one world while it is drawn.
+
+    `at` and `on_shelf` give a pen for a cell of the world or a place on the shelf; `picture` puts the agent on top.
+    """
+
+    def __init__(self, grid: GridMap, agent: Array, *, shelf: int) -> None:
+        """A board with nothing on it but blocks, and a shelf of that many places."""
+        self._agent, self._is_agent_on_thing = tuple(map(int, agent)), False
+        self._height, self._width = map(int, grid.size)
+        self._shelf = shelf
+        size = (BOARD_SIDE * OVERSAMPLING, (BOARD_SIDE + SHELF_HEIGHT) * OVERSAMPLING)
+        self._image = Image.new("RGB", size, PAPER)
+        self._cell = (BOARD_SIDE - 2 * MARGIN) * OVERSAMPLING / max(self._height, self._width)
+        self._draw_floor()
+        for row, column in np.asarray(grid.blocks).tolist():
+            if row != NOWHERE:
+                draw_block(self._pen(row, column))
+
+    def at(self, position: Array) -> Pen:
+        """A pen for the cell `[2]`, on which some thing is going to stand."""
+        row, column = map(int, position)
+        self._is_agent_on_thing |= (row, column) == self._agent
+        return self._pen(row, column)
+
+    def on_shelf(self, place: int) -> Pen:
+        """A pen for one of the places on the shelf."""
+        side = (SHELF_HEIGHT - MARGIN) * OVERSAMPLING
+        gap = side * 0.16
+        left = (self._image.width - self._shelf * side - (self._shelf - 1) * gap) / 2
+        return Pen(self._image, left + place * (side + gap), BOARD_SIDE * OVERSAMPLING - gap / 2, side)
+
+    def picture(self) -> np.ndarray:
+        """`uint8[H, W, 3]` the finished picture."""
+        draw_agent(self._pen(*self._agent), is_on_thing=self._is_agent_on_thing)
+        return np.asarray(self._image.reduce(OVERSAMPLING))
+
+    def _pen(self, row: int, column: int) -> Pen:
+        left = (self._image.width - self._width * self._cell) / 2
+        top = (BOARD_SIDE * OVERSAMPLING - self._height * self._cell) / 2
+        return Pen(self._image, left + column * self._cell, top + row * self._cell, self._cell)
+
+    def _draw_floor(self) -> None:
+        self._pen(0, 0).box(-0.1, -0.1, self._width + 0.1, self._height + 0.1, FRAME, 0.16)
+        for row in range(self._height):
+            for column in range(self._width):
+                color = FLOOR if (row + column) % 2 else FLOOR_ALTERNATE
+                self._pen(row, column).box(0.02, 0.02, 0.98, 0.98, color, 0.08)
+
+
+def draw_block(pen: Pen) -> None:
+    """What nobody can walk through."""
+    pen.box(0.02, 0.02, 0.98, 0.98, BLOCK, 0.1)
+    pen.box(0.02, 0.02, 0.98, 0.86, BLOCK_TOP, 0.1)
+
+
+def draw_agent(pen: Pen, *, is_on_thing: bool) -> None:
+    """A face; small and in the corner where it would hide the thing that it stands on."""
+    pen = pen.part(0.46, 0.46, 0.54) if is_on_thing else pen
+    pen.disc((0.5, 0.5), 0.44, AGENT_EDGE)
+    pen.disc((0.5, 0.5), 0.39, AGENT)
+    pen.box(0.23, 0.33, 0.77, 0.62, AGENT_FACE, 0.14)
+    for x in (0.38, 0.62):
+        pen.oval((x, 0.475), 0.055, 0.085, AGENT_EYE)
+
+
+def draw_knob(pen: Pen, number: int, color: str) -> None:
+    """A switch: a knob of its colour that bears its number, on a plate."""
+    pen.box(0.07, 0.07, 0.93, 0.93, PLATE_EDGE, 0.2)
+    pen.box(0.11, 0.11, 0.89, 0.89, PLATE, 0.17)
+    pen.disc((0.5, 0.5), 0.33, KNOBS[color])
+    pen.oval((0.5, 0.34), 0.2, 0.11, KNOB_SHINE)
+    pen.text((0.5, 0.5), 0.4, str(number), "white")
+
+
+def draw_resource(pen: Pen, name: str) -> None:
+    """Something to pick up."""
+    ICONS[name](pen.part(0.1, 0.1, 0.8))
+
+
+def draw_table(pen: Pen, name: str) -> None:
+    """A place to craft at: its tool on a wooden tile."""
+    pen.box(0.05, 0.05, 0.95, 0.95, TABLE_EDGE, 0.14)
+    pen.box(0.09, 0.09, 0.91, 0.91, TABLE, 0.11)
+    ICONS[name](pen.part(0.14, 0.12, 0.72))
+
+
+def draw_slot(pen: Pen, name: str, *, is_owned: bool) -> None:
+    """A place of the inventory: the item, pale if the agent does not have it."""
+    pen.box(0.02, 0.02, 0.98, 0.98, AGENT if is_owned else SLOT_EDGE, 0.18)
+    pen.box(0.07, 0.07, 0.93, 0.93, SLOT, 0.14)
+    ICONS[name](pen.part(0.15, 0.15, 0.7))
+    if not is_owned:
+        pen.box(0.07, 0.07, 0.93, 0.93, SLOT_VEIL, 0.14)

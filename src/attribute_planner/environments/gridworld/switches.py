@@ -1,0 +1,155 @@
+"""Colored switches: four switches with four colours each; toggling the one underfoot turns it to its next colour.
+
+The rules are the paper's. The attributes are the colours: 256 sets, 4 ways on from each, and at most 12 toggles from
+any set to any other. Where the switches stand and how they are set is random in each episode. How long an episode or a
+task may take is not in the paper: 200 steps each is our choice.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import product
+from typing import ClassVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from attribute_planner.attributes import Attribute, AttributeSpace, Goal
+from attribute_planner.environments.gridworld.maps import MOVES, GridMap, MapRules, move, num_draws, pick, random_map
+from attribute_planner.environments.gridworld.words import Vocabulary, bag_of_words, ground_words, num_ground_words
+from attribute_planner.environments.interface import Key, PureEnvironment
+from attribute_planner.environments.spaces import Discrete, WordsSpec
+from attribute_planner.environments.tasks import Task, complete_goal
+
+SWITCHES = ("switch_0", "switch_1", "switch_2", "switch_3")
+COLORS = ("red", "green", "blue", "yellow")
+ACTIONS = (*MOVES, "toggle")
+TOGGLE = ACTIONS.index("toggle")
+ATTRIBUTES = AttributeSpace(tuple(Attribute(name, COLORS) for name in SWITCHES))
+MOST_TOGGLES = len(SWITCHES) * (len(COLORS) - 1)
+TASK_STEPS = 200
+
+
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True)
+class SwitchesState:
+    """One moment of a world.
+
+    grid: the ground, which stays the same throughout an episode.
+    agent: `int8[2]` the agent's cell.
+    switches: `int8[4, 2]` the switches' cells.
+    colors: `int8[4]` the switches' colours.
+    """
+
+    grid: GridMap
+    agent: jax.Array
+    switches: jax.Array
+    colors: jax.Array
+
+
+@dataclass(frozen=True)
+class ColoredSwitches(PureEnvironment):
+    """Four switches that are to be set to wanted colours.
+
+    size: the smallest and the largest height, and likewise width, of a world.
+    max_blocked: the largest share of a world's cells that is blocked.
+    show_corners: whether the agent sees the corners of the world, as it does in MazeBase.
+    episode_steps: after how many steps an episode is cut off.
+    """
+
+    name: ClassVar[str] = "switches"
+
+    size: tuple[int, int] = (5, 10)
+    max_blocked: float = 0.2
+    show_corners: bool = True
+    episode_steps: int = 200
+
+    def __post_init__(self) -> None:
+        self.rules.check(num_things=len(SWITCHES))
+
+    @property
+    def rules(self) -> MapRules:
+        return MapRules(self.size, self.max_blocked)
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The words that the agent's observations are made of."""
+        return Vocabulary(SWITCHES + COLORS, self.rules)
+
+    @property
+    def attributes(self) -> AttributeSpace:
+        return ATTRIBUTES
+
+    @property
+    def observation(self) -> WordsSpec:
+        on_ground = num_ground_words(self.rules, show_corners=self.show_corners)
+        return bag_of_words(self.vocabulary, [2] * len(SWITCHES) + [1] * on_ground)
+
+    @property
+    def actions(self) -> Discrete:
+        return Discrete(ACTIONS)
+
+    def reset(self, key: Key) -> SwitchesState:
+        draws = jax.random.uniform(key, (len(SWITCHES) + num_draws(self.rules, len(SWITCHES)),))
+        color_draws, map_draws = jnp.split(draws, [len(SWITCHES)])
+        grid, agent, switches = random_map(self.rules, len(SWITCHES), map_draws)
+        colors = pick(color_draws, len(COLORS))
+        return SwitchesState(grid, agent, switches, colors.astype(jnp.int8))
+
+    def step(self, state: SwitchesState, action: jax.Array, key: Key) -> SwitchesState:
+        del key
+        is_toggled = (state.switches == state.agent[None]).all(axis=1) & (action == TOGGLE)
+        colors = (state.colors + is_toggled.astype(jnp.int8)) % len(COLORS)
+        return replace(state, agent=move(state.grid, state.agent, action), colors=colors)
+
+    def observe(self, state: SwitchesState) -> jax.Array:
+        """Two words for each switch, its name and its colour, then those of the ground."""
+        where = self.vocabulary.locations(state.switches, state.agent)
+        first_words = jnp.array([self.vocabulary.first(name) for name in SWITCHES], jnp.int16)
+        names = first_words + where
+        colors = self.vocabulary.first(COLORS[0]) + state.colors.astype(jnp.int16) * self.vocabulary.side**2 + where
+        ground = ground_words(self.vocabulary, state.grid, state.agent, show_corners=self.show_corners)
+        return jnp.concatenate([jnp.stack([names, colors], axis=1).reshape(-1), ground])
+
+    def describe(self, state: SwitchesState) -> jax.Array:
+        return state.colors.astype(jnp.int32)
+
+    @property
+    def tasks(self) -> Mapping[str, Task]:
+        multi_step = Task("multi-step", "a random setting of all four switches", goal_within(MOST_TOGGLES), TASK_STEPS)
+        one_step = Task("1-step", "one toggle of one switch", goal_within(1), TASK_STEPS)
+        return {task.name: task for task in (multi_step, one_step)}
+
+    @property
+    def curriculum(self) -> tuple[Task, ...]:
+        """Goals that need at most 1, 2, … 12 toggles; with 12 they are the main task's."""
+        easier = tuple(
+            Task(f"up-to-{most}", f"a setting at most {most} toggles away", goal_within(most), TASK_STEPS)
+            for most in range(1, MOST_TOGGLES)
+        )
+        return (*easier, self.task(None))
+
+    def draw(self, state: SwitchesState) -> np.ndarray:
+        """The world, and below it the switches in order."""
+        from attribute_planner.environments.gridworld.drawing import Board, draw_knob
+
+        board = Board(state.grid, state.agent, shelf=len(SWITCHES))
+        for number, (position, color) in enumerate(zip(state.switches, state.colors, strict=True)):
+            draw_knob(board.at(position), number, COLORS[color])
+            draw_knob(board.on_shelf(number), number, COLORS[color])
+        return board.picture()
+
+
+@cache
+def goal_within(most_toggles: int) -> Callable[[jax.Array, Key], Goal]:
+    """Draws, uniformly, a setting of all switches that is between 1 and `most_toggles` toggles away."""
+    turns = np.array(list(product(range(len(COLORS)), repeat=len(SWITCHES))), np.int32)
+    toggles = turns.sum(axis=1)
+    near = turns[(toggles > 0) & (toggles <= most_toggles)]
+
+    def draw(values: jax.Array, key: Key) -> Goal:
+        turn = jnp.asarray(near)[jax.random.randint(key, (), 0, near.shape[0])]
+        return complete_goal((values + turn) % len(COLORS))
+
+    return draw

@@ -1,0 +1,122 @@
+"""What an environment is.
+
+A `PureEnvironment` is a handful of pure functions of a state that JAX can trace: thousands of copies run on one device.
+What cannot be traced (a physics engine in C, a user's Gymnasium environment) is a `HostEnvironment`, which opens a batch
+of `Worlds` on the host. The learners see either through the same collecting interface.
+"""
+
+import abc
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from attribute_planner.attributes import AttributeSpace
+from attribute_planner.environments.spaces import Action, ActionSpace, Observation, ObservationSpec
+from attribute_planner.environments.tasks import Task
+from attribute_planner.environments.worlds import PureWorlds, Worlds
+from attribute_planner.errors import unknown_name
+
+Key = jax.Array
+State = Any
+
+
+class Environment(abc.ABC):
+    """What every environment tells about itself. Subclasses are frozen dataclasses: their fields are their parameters."""
+
+    name: ClassVar[str]
+
+    @property
+    @abc.abstractmethod
+    def attributes(self) -> AttributeSpace:
+        """The properties of a state that goals speak of."""
+
+    @property
+    @abc.abstractmethod
+    def observation(self) -> ObservationSpec:
+        """What the agent (each unit, where there are several) sees."""
+
+    @property
+    @abc.abstractmethod
+    def actions(self) -> ActionSpace:
+        """What the agent (each unit) can do."""
+
+    @property
+    @abc.abstractmethod
+    def episode_steps(self) -> int:
+        """After how many steps an episode is cut off (truncated)."""
+
+    @property
+    def units(self) -> int | None:
+        """How many units act at once, on a leading axis of observation and action; `None` for a single agent."""
+        return None
+
+    @property
+    def describes(self) -> bool:
+        """Whether the true f is given; otherwise a detector must be learned from labels."""
+        return True
+
+    @property
+    @abc.abstractmethod
+    def tasks(self) -> Mapping[str, Task]:
+        """The families of tasks to evaluate on, the main one first."""
+
+    @property
+    def curriculum(self) -> tuple[Task, ...]:
+        """Tasks of rising difficulty that end in the main task, for baselines that need one."""
+        return tuple(self.tasks.values())[:1]
+
+    @abc.abstractmethod
+    def worlds(self, copies: int) -> Worlds:
+        """`copies` of the environment that are stepped together."""
+
+    def task(self, name: str | None) -> Task:
+        """The task of that name; the main one for `None`."""
+        if name is None:
+            return next(iter(self.tasks.values()))
+        if name not in self.tasks:
+            raise unknown_name(f"task of {self.name}", name, self.tasks)
+        return self.tasks[name]
+
+
+class PureEnvironment(Environment):
+    """An environment whose rules are pure functions of a state: all of them can be jitted and vmapped."""
+
+    @abc.abstractmethod
+    def reset(self, key: Key) -> State:
+        """A fresh random state."""
+
+    @abc.abstractmethod
+    def step(self, state: State, action: Action, key: Key) -> State:
+        """The state after one action; `key` is for the environment's own chance."""
+
+    @abc.abstractmethod
+    def observe(self, state: State) -> Observation:
+        """What the agent sees of a state."""
+
+    @abc.abstractmethod
+    def describe(self, state: State) -> jax.Array:
+        """`int32[A]` the true attribute values: f of the paper."""
+
+    def terminated(self, state: State) -> jax.Array:
+        """Whether the episode is over for good; by default it never is."""
+        del state
+        return jnp.zeros((), bool)
+
+    @property
+    def can_terminate(self) -> bool:
+        """Whether `terminated` can ever be true; where it cannot, collecting is faster."""
+        return False
+
+    def draw(self, state: State) -> np.ndarray:
+        """`uint8[H, W, 3]` a picture of one state, for people."""
+        raise NotImplementedError(f"{self.name} has no pictures.")
+
+    def worlds(self, copies: int) -> Worlds:
+        return PureWorlds(self, copies)
+
+
+class HostEnvironment(Environment):
+    """An environment that runs on the host: all it must do is open a batch of `Worlds`."""

@@ -1,0 +1,141 @@
+"""What an observation and an action look like: plain descriptions from which networks choose their bodies and heads."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import jax
+import numpy as np
+
+from attribute_planner.errors import ConfigurationError
+
+Array = jax.Array | np.ndarray
+
+
+@dataclass(frozen=True)
+class WordsSpec:
+    """A bag of words: `int16[count]` indices into a vocabulary, `ABSENT` where a place is empty.
+
+    count: how many words an observation holds at most.
+    vocabulary: how many different words there are.
+    items: `[count]` which thing in the world each word speaks of; words of one thing belong together.
+    """
+
+    count: int
+    vocabulary: int
+    items: tuple[int, ...]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (self.count,)
+
+    @property
+    def dtype(self) -> np.dtype:
+        return np.dtype(np.int16)
+
+
+ABSENT = -1
+"""The word that is not there."""
+
+
+@dataclass(frozen=True)
+class VectorSpec:
+    """`float32[size]`, each entry about −1 to 1."""
+
+    size: int
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (self.size,)
+
+    @property
+    def dtype(self) -> np.dtype:
+        return np.dtype(np.float32)
+
+
+@dataclass(frozen=True)
+class ImageSpec:
+    """`uint8[height, width, channels]`."""
+
+    height: int
+    width: int
+    channels: int = 3
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (self.height, self.width, self.channels)
+
+    @property
+    def dtype(self) -> np.dtype:
+        return np.dtype(np.uint8)
+
+
+ObservationSpec = WordsSpec | VectorSpec | ImageSpec
+
+
+class UnitObservation(NamedTuple):
+    """What several units see that act at once.
+
+    values: `[..., U, *shape]` one observation per unit.
+    active: `[..., U]` which units exist and obey; the rest of the action is ignored.
+    """
+
+    values: Array
+    active: Array
+
+
+Observation = Array | UnitObservation
+
+
+@dataclass(frozen=True)
+class Discrete:
+    """One of several actions, an `int32`.
+
+    names: what people call them, in order.
+    """
+
+    names: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if not self.names:
+            raise ConfigurationError("A discrete action space needs at least one action.")
+
+    @property
+    def count(self) -> int:
+        return len(self.names)
+
+
+@dataclass(frozen=True)
+class Box:
+    """A point `float32[dimensions]` between `low` and `high`, both finite."""
+
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.low) != len(self.high) or not self.low:
+            raise ConfigurationError("A box of actions needs as many lower as upper bounds, and at least one.")
+        if not np.all(np.isfinite([self.low, self.high])) or not np.all(np.less(self.low, self.high)):
+            raise ConfigurationError("A box of actions needs finite bounds with low < high.")
+
+    @property
+    def dimensions(self) -> int:
+        return len(self.low)
+
+
+@dataclass(frozen=True)
+class Mixed:
+    """A choice together with a point, as a `MixedAction`."""
+
+    choice: Discrete
+    point: Box
+
+
+class MixedAction(NamedTuple):
+    """choice: `int32[...]`; point: `float32[..., dimensions]`."""
+
+    choice: Array
+    point: Array
+
+
+ActionSpace = Discrete | Box | Mixed
+Action = Array | MixedAction

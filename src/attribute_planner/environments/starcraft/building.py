@@ -1,0 +1,192 @@
+"""Orders that cost something: to build and to train. What one unit takes of ore, supply and room is gone for the next."""
+
+from dataclasses import replace
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from attribute_planner.environments.starcraft.layout import FIELD_HEIGHT, FIELD_WIDTH, door_offset, layout_of
+from attribute_planner.environments.starcraft.movement import choose_way, standing
+from attribute_planner.environments.starcraft.rules import PRODUCTS, TILE, Kind, Phase, Rules
+from attribute_planner.environments.starcraft.state import (
+    Game,
+    Structures,
+    Units,
+    obeys,
+    supply_given,
+    supply_used,
+    tile_centre,
+)
+
+MAKERS = {Kind.SCV: Kind.COMMAND_CENTRE, Kind.MARINE: Kind.BARRACKS} | dict.fromkeys(
+    (Kind.DEPOT, Kind.BARRACKS, Kind.ENGINEERING_BAY, Kind.TURRET), Kind.SCV
+)
+"""Who makes what."""
+
+
+def order_products(rules: Rules, game: Game, action: jax.Array) -> Game:
+    """Begin whatever is ordered and possible."""
+    order = jnp.asarray(np.array(rules.makes, np.int32))[action]
+    order = jnp.where(accept(rules, game, order), order, Kind.NOTHING)
+    ore = game.ore - _look_up({kind: product.ore for kind, product in PRODUCTS.items()}, order).sum()
+    units = _add_units(_put_to_work(game.units, order), order)
+    return replace(game, ore=ore, units=units, structures=_add_structures(game, order))
+
+
+def accept(rules: Rules, game: Game, order: jax.Array) -> jax.Array:
+    """`[U]` which units begin what they are ordered, `[U]` kinds: one after the other, as far as the means reach."""
+    tile = game.units.position // TILE
+    possible = can_make(rules, game, order) & (~is_building(order) | has_room(rules, game, tile, order))
+    corner, size = footprint(tile, order)
+    in_the_way = _as_bits(_overlap(corner, size, corner, size))
+
+    def decide(carry: tuple[jax.Array, jax.Array], unit: tuple[jax.Array, ...]) -> tuple[tuple, jax.Array]:
+        means, begun = carry
+        number, possible, needs, in_the_way = unit
+        accepted = possible & (needs <= means).all() & (begun & in_the_way == 0)
+        begun = begun | (accepted.astype(jnp.int32) << number)
+        return (jnp.where(accepted, means - needs, means), begun), accepted
+
+    units = (jnp.arange(order.shape[0]), possible, needs(order), in_the_way)
+    return jax.lax.scan(decide, (means(game), jnp.int32(0)), units)[1]
+
+
+def _as_bits(matrix: jax.Array) -> jax.Array:
+    """`int32[N]` each row `bool[N, M]` as one number."""
+    return (matrix.astype(jnp.int32) << jnp.arange(matrix.shape[1])[None]).sum(axis=1)
+
+
+def means(game: Game) -> jax.Array:
+    """`[4]` what is left of ore, of supply, of places for units and of places for structures."""
+    supply = supply_given(game) - supply_used(game)
+    unit_places = (game.units.kind == Kind.NOTHING).sum()
+    return jnp.stack([game.ore, supply, unit_places, (game.structures.kind == Kind.NOTHING).sum()])
+
+
+def needs(kind: jax.Array) -> jax.Array:
+    """`[..., 4]` what it takes to begin a kind `[...]`: ore, supply, a place for a unit, a place for a structure."""
+    table = [
+        (product.ore, product.uses, kind in (Kind.SCV, Kind.BARRACKS), kind in STRUCTURES)
+        for kind, product in sorted(PRODUCTS.items())
+    ]
+    return jnp.asarray(np.array([(0, 0, 0, 0), *table], np.int32))[kind]
+
+
+def can_make(rules: Rules, game: Game, order: jax.Array) -> jax.Array:
+    """`[U]` which units are free to make what they are ordered, `[U]` kinds, if they have the means and the room."""
+    is_maker = (order != Kind.NOTHING) & (game.units.kind == _look_up(dict(MAKERS), order))
+    structures = game.structures
+    bay = ((structures.kind == Kind.ENGINEERING_BAY) & (structures.timer == 0)).any()
+    return is_maker & obeys(rules, game.units) & ((order != Kind.TURRET) | bay)
+
+
+def has_room(rules: Rules, game: Game, tile: jax.Array, kind: jax.Array) -> jax.Array:
+    """`[N]` whether buildings fit at tiles `[N, 2]`: each on the map, and clear of buildings and mineral fields."""
+    corner, size = footprint(tile, kind)
+    inside = ((corner >= 0) & (corner + size <= rules.map_tiles)).all(axis=-1)
+    fields = jnp.asarray(layout_of(rules.map_tiles).fields)
+    field_size = jnp.broadcast_to(jnp.array([FIELD_WIDTH, FIELD_HEIGHT], jnp.int32), fields.shape)
+    unit_corner, unit_size = footprint(game.units.position // TILE, game.units.kind)
+    structure_corner, structure_size = footprint(game.structures.tile, game.structures.kind)
+    taken = jnp.concatenate([unit_corner, structure_corner, fields])
+    taken_size = jnp.concatenate([unit_size, structure_size, field_size])
+    # The barrier keeps the compiler from working the footprints out anew for every pair, which takes twice as long.
+    rectangles = jax.lax.optimization_barrier((corner, size, taken, taken_size))
+    return inside & ~_overlap(*rectangles).any(axis=-1)
+
+
+def _overlap(corner: jax.Array, size: jax.Array, other: jax.Array, other_size: jax.Array) -> jax.Array:
+    """`[N, M]` whether two rectangles share a tile; upper left tiles and sizes are `[N, 2]` and `[M, 2]`."""
+    on_axis = [
+        (corner[:, None, axis] < (other + other_size)[None, :, axis])
+        & (other[None, :, axis] < (corner + size)[:, None, axis])
+        for axis in (0, 1)
+    ]
+    return on_axis[0] & on_axis[1] & (size[:, None, 0] > 0) & (other_size[None, :, 0] > 0)
+
+
+def footprint(tile: jax.Array, kind: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Upper left tile and size in tiles, both `[..., 2]`, of buildings placed at tiles `[..., 2]`; others have size 0."""
+    sizes = [(PRODUCTS[kind].width, PRODUCTS[kind].height) if kind in BUILDINGS else (0, 0) for kind in Kind]
+    size = jnp.asarray(np.array(sizes, np.int32))[kind]
+    return tile - size // 2, size
+
+
+def _put_to_work(units: Units, order: jax.Array) -> Units:
+    """Those that begin something construct or train from now on, and obey nobody until that is done."""
+    works = order != Kind.NOTHING
+    phase = jnp.where(is_building(order), jnp.int32(Phase.CONSTRUCTING), jnp.int32(Phase.TRAINING))
+    return replace(
+        units,
+        phase=jnp.where(works, phase, units.phase),
+        timer=jnp.where(works, _frames(order), units.timer),
+        way=choose_way(works, standing(units.position), units.way),
+        committed=units.committed & ~works,
+        marines=units.marines + (order == Kind.MARINE).astype(jnp.int32),
+    )
+
+
+def _add_units(units: Units, order: jax.Array) -> Units:
+    """SCVs and barracks, which are unfinished for now, take the next places."""
+    comes_from = _new_places(units.kind, (order == Kind.SCV) | (order == Kind.BARRACKS))
+    is_new = comes_from.any(axis=0)
+    here = tile_centre(units.position // TILE)
+    at_door = here + jnp.asarray(door_offset(Kind.COMMAND_CENTRE))[None]
+    new_position = _carry_over(comes_from, jnp.where((order == Kind.SCV)[:, None], at_door, here))
+    new_kind = _carry_over(comes_from, order[:, None])[:, 0]
+    position = jnp.where(is_new[:, None], new_position, units.position)
+    return replace(
+        units,
+        kind=jnp.where(is_new, new_kind, units.kind),
+        phase=jnp.where(is_new, jnp.int32(Phase.UNFINISHED), units.phase),
+        timer=jnp.where(is_new, _frames(new_kind), units.timer),
+        position=position,
+        way=choose_way(is_new, standing(position), units.way),
+    )
+
+
+def _add_structures(game: Game, order: jax.Array) -> Structures:
+    structures = game.structures
+    comes_from = _new_places(structures.kind, is_structure(order))
+    is_new = comes_from.any(axis=0)
+    kind = jnp.where(is_new, _carry_over(comes_from, order[:, None])[:, 0], structures.kind)
+    return Structures(
+        kind=kind,
+        tile=jnp.where(is_new[:, None], _carry_over(comes_from, game.units.position // TILE), structures.tile),
+        timer=jnp.where(is_new, _frames(kind), structures.timer),
+    )
+
+
+def _new_places(kinds: jax.Array, adds: jax.Array) -> jax.Array:
+    """`[U, N]` which unit's addition goes to which place; places are taken in order, and never given up."""
+    first_free = (kinds != Kind.NOTHING).sum()
+    place = first_free + jnp.cumsum(adds) - 1
+    return adds[:, None] & (place[:, None] == jnp.arange(kinds.shape[0])[None])
+
+
+def _carry_over(comes_from: jax.Array, numbers: jax.Array) -> jax.Array:
+    """`[N, D]` for each place the numbers `[U, D]` of the unit that it comes from; 0 where nothing comes."""
+    return jnp.where(comes_from[:, :, None], numbers[:, None], 0).sum(axis=0)
+
+
+STRUCTURES = (Kind.DEPOT, Kind.ENGINEERING_BAY, Kind.TURRET)
+BUILDINGS = (Kind.COMMAND_CENTRE, Kind.BARRACKS, *STRUCTURES)
+
+
+def is_structure(kind: jax.Array) -> jax.Array:
+    return (kind == Kind.DEPOT) | (kind == Kind.ENGINEERING_BAY) | (kind == Kind.TURRET)
+
+
+def is_building(kind: jax.Array) -> jax.Array:
+    return (kind == Kind.COMMAND_CENTRE) | (kind == Kind.BARRACKS) | is_structure(kind)
+
+
+def _frames(kind: jax.Array) -> jax.Array:
+    """How long it takes to make a kind."""
+    return _look_up({kind: product.frames for kind, product in PRODUCTS.items()}, kind)
+
+
+def _look_up(numbers: dict[Kind, int], kind: jax.Array) -> jax.Array:
+    """The number of each kind; 0 for those that are not mentioned."""
+    return jnp.asarray(np.array([numbers.get(kind, 0) for kind in Kind], np.int32))[kind]

@@ -1,0 +1,201 @@
+"""A picture of a game for people: the map with everything on it and how far it has come, and the numbers beside it."""
+
+from dataclasses import dataclass
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from PIL import Image, ImageDraw, ImageFont
+
+from attribute_planner.environments.starcraft.layout import (
+    FIELD_HEIGHT,
+    FIELD_WIDTH,
+    door_offset,
+    footprint_corner,
+    layout_of,
+)
+from attribute_planner.environments.starcraft.rules import FRAMES_PER_SECOND, PRODUCTS, TILE, Kind, Phase, Rules
+from attribute_planner.environments.starcraft.state import GATHERING, Game, Units, count, supply_given, supply_used
+
+TILE_SIZE = 20
+PANEL = 230
+MARGIN = 12
+
+GROUND, GRID, PANEL_GROUND = "#2b2f2a", "#343932", "#1c1f1b"
+INK, FAINT, BAR, BAR_GROUND, ORE = "#f2f2ec", "#a7ada3", "#ffd24a", "#000000", "#57c7ff"
+COLORS = {
+    Kind.COMMAND_CENTRE: "#7f8c9b",
+    Kind.BARRACKS: "#b5574a",
+    Kind.DEPOT: "#a98b45",
+    Kind.ENGINEERING_BAY: "#7a62a8",
+    Kind.TURRET: "#4f8f6b",
+    Kind.SCV: "#e8e4d8",
+    Kind.MARINE: "#e0594b",
+}
+LABELS = {
+    Kind.COMMAND_CENTRE: "command\ncentre",
+    Kind.BARRACKS: "barracks",
+    Kind.DEPOT: "depot",
+    Kind.ENGINEERING_BAY: "eng. bay",
+    Kind.TURRET: "turret",
+}
+SCV_COLORS = {
+    "idle": "#e8e4d8",
+    "moving": "#8fd694",
+    "gathering": "#57c7ff",
+    "constructing": "#ffd24a",
+}
+
+
+def draw_game(rules: Rules, game: Game) -> np.ndarray:
+    """`uint8[H, W, 3]` the map on the left, time and numbers on the right."""
+    game = jax.tree.map(jnp.asarray, game)
+    side = rules.map_tiles * TILE_SIZE
+    image = Image.new("RGB", (side + PANEL, side), GROUND)
+    canvas = Canvas(ImageDraw.Draw(image), ImageFont.load_default(11), ImageFont.load_default(14))
+    _draw_ground(canvas, rules)
+    _draw_structures(canvas, game)
+    _draw_buildings(canvas, game.units)
+    _draw_scvs(canvas, game.units)
+    _draw_panel(canvas, rules, game, side)
+    return np.asarray(image)
+
+
+@dataclass(frozen=True)
+class Canvas:
+    """Where to draw, and with which letters."""
+
+    draw: ImageDraw.ImageDraw
+    small: ImageFont.FreeTypeFont
+    large: ImageFont.FreeTypeFont
+
+    def building(self, kind: Kind, tile: np.ndarray, *, finished: bool) -> tuple[int, int, int, int]:
+        """A labelled rectangle, pale if it is unfinished; returns its box."""
+        left, top = (int(each) * TILE_SIZE for each in footprint_corner(tile, kind))
+        box = (
+            left + 1,
+            top + 1,
+            left + PRODUCTS[kind].width * TILE_SIZE - 2,
+            top + PRODUCTS[kind].height * TILE_SIZE - 2,
+        )
+        color = COLORS[kind] if finished else _blend(COLORS[kind], GROUND)
+        self.draw.rounded_rectangle(box, 4, fill=color, outline=INK if finished else COLORS[kind], width=1)
+        middle = ((box[0] + box[2]) // 2, (box[1] + box[3]) // 2 - (0 if finished else 4))
+        self.draw.text(middle, LABELS[kind], INK, self.small, anchor="mm", align="center", spacing=1)
+        return box
+
+    def progress(self, box: tuple[int, int, int, int], share: float) -> None:
+        """A bar along the lower edge of a box, filled from the left."""
+        left, right, bottom = box[0] + 4, box[2] - 4, box[3] - 3
+        self.draw.rectangle((left, bottom - 5, right, bottom), fill=BAR_GROUND)
+        self.draw.rectangle((left, bottom - 5, left + round((right - left) * share), bottom), fill=BAR)
+
+
+def _draw_ground(canvas: Canvas, rules: Rules) -> None:
+    side = rules.map_tiles * TILE_SIZE
+    for line in range(0, side + 1, TILE_SIZE):
+        canvas.draw.line((line, 0, line, side), fill=GRID)
+        canvas.draw.line((0, line, side, line), fill=GRID)
+    for x, y in layout_of(rules.map_tiles).fields * TILE_SIZE:
+        right, bottom = x + FIELD_WIDTH * TILE_SIZE, y + FIELD_HEIGHT * TILE_SIZE
+        for shift in (2, 14, 26):
+            crystal = [(x + shift, bottom - 3), (x + shift + 5, y + 3), (x + shift + 10, bottom - 3)]
+            canvas.draw.polygon([(int(a), int(b)) for a, b in crystal], fill=ORE, outline="#1f5d80")
+        canvas.draw.line((int(x), int(bottom) - 2, int(right), int(bottom) - 2), fill="#1f5d80")
+
+
+def _draw_structures(canvas: Canvas, game: Game) -> None:
+    for kind, tile, timer in zip(*map(np.asarray, _columns(game)), strict=True):
+        if kind != Kind.NOTHING:
+            box = canvas.building(Kind(kind), tile, finished=timer == 0)
+            if timer > 0:
+                canvas.progress(box, 1 - timer / PRODUCTS[Kind(kind)].frames)
+
+
+def _columns(game: Game) -> tuple[jax.Array, jax.Array, jax.Array]:
+    return game.structures.kind, game.structures.tile, game.structures.timer
+
+
+def _draw_buildings(canvas: Canvas, units: Units) -> None:
+    """Command centre and barracks, with what they train, and marines at the door."""
+    position = np.asarray(units.position)
+    for unit, kind in enumerate(map(int, units.kind)):
+        if kind not in (Kind.COMMAND_CENTRE, Kind.BARRACKS):
+            continue
+        phase, timer = int(units.phase[unit]), int(units.timer[unit])
+        box = canvas.building(Kind(kind), position[unit] // TILE, finished=phase != Phase.UNFINISHED)
+        trained = Kind.SCV if kind == Kind.COMMAND_CENTRE else Kind.MARINE
+        if phase in (Phase.UNFINISHED, Phase.TRAINING):
+            made = Kind(kind) if phase == Phase.UNFINISHED else trained
+            canvas.progress(box, 1 - timer / PRODUCTS[made].frames)
+        marines = int(units.marines[unit]) - (phase == Phase.TRAINING and kind == Kind.BARRACKS)
+        if marines > 0:
+            x, y = _pixels(position[unit] + door_offset(Kind.BARRACKS))
+            canvas.draw.regular_polygon((x, y, 8), 3, fill=COLORS[Kind.MARINE], outline=INK)
+            canvas.draw.text((x + 10, y), f"×{marines}", INK, canvas.small, anchor="lm")
+
+
+def _draw_scvs(canvas: Canvas, units: Units) -> None:
+    for unit, kind in enumerate(map(int, units.kind)):
+        phase = int(units.phase[unit])
+        if kind != Kind.SCV or phase == Phase.UNFINISHED:
+            continue
+        x, y = _pixels(np.asarray(units.position[unit]))
+        canvas.draw.ellipse((x - 6, y - 6, x + 6, y + 6), fill=SCV_COLORS[_doing(phase)], outline="#000000")
+        canvas.draw.text((x, y), str(unit), "#000000", canvas.small, anchor="mm")
+        if bool(units.cargo[unit]):
+            canvas.draw.polygon(
+                [(x + 5, y - 5), (x + 9, y - 11), (x + 13, y - 5), (x + 9, y - 2)], fill=ORE, outline=INK
+            )
+
+
+def _draw_panel(canvas: Canvas, rules: Rules, game: Game, left: int) -> None:
+    canvas.draw.rectangle((left, 0, left + PANEL, rules.map_tiles * TILE_SIZE), fill=PANEL_GROUND)
+    frame = int(game.frame)
+    seconds = int(frame / FRAMES_PER_SECOND)
+    lines = [
+        (f"step {frame // rules.frames_per_step}", INK),
+        (f"{seconds // 60}:{seconds % 60:02d} of game time", FAINT),
+        ("", INK),
+        (f"ore  {int(game.ore)}", ORE),
+        (f"supply  {int(supply_used(game))} / {int(supply_given(game))}", INK),
+        ("", INK),
+    ]
+    for kind in rules.kinds:
+        unfinished = _unfinished(game, kind)
+        more = f"  ({unfinished} in progress)" if unfinished else ""
+        lines.append((f"{int(count(game, kind))}  {kind.name.lower().replace('_', ' ')}{more}", INK))
+    y = MARGIN
+    for text, color in lines:
+        canvas.draw.text((left + MARGIN, y), text, color, canvas.large)
+        y += 22
+    for name, color in SCV_COLORS.items():
+        y += 20
+        canvas.draw.ellipse((left + MARGIN, y, left + MARGIN + 12, y + 12), fill=color, outline="#000000")
+        canvas.draw.text((left + MARGIN + 22, y + 6), f"SCV {name}", FAINT, canvas.small, anchor="lm")
+
+
+def _unfinished(game: Game, kind: Kind) -> int:
+    """How many of a kind are being built or trained."""
+    units, structures = game.units, game.structures
+    if kind == Kind.MARINE:
+        return int(((units.kind == Kind.BARRACKS) & (units.phase == Phase.TRAINING)).sum())
+    among_units = ((units.kind == kind) & (units.phase == Phase.UNFINISHED)).sum()
+    return int(among_units + ((structures.kind == kind) & (structures.timer > 0)).sum())
+
+
+def _doing(phase: int) -> str:
+    if phase in GATHERING:
+        return "gathering"
+    return {Phase.MOVING: "moving", Phase.CONSTRUCTING: "constructing"}.get(Phase(phase), "idle")
+
+
+def _pixels(position: np.ndarray) -> tuple[int, int]:
+    """Where in the picture a position of the map is."""
+    return int(position[0]) * TILE_SIZE // TILE, int(position[1]) * TILE_SIZE // TILE
+
+
+def _blend(color: str, other: str) -> str:
+    """The colour halfway between two."""
+    mixed = ((int(color[i : i + 2], 16) + int(other[i : i + 2], 16)) // 2 for i in (1, 3, 5))
+    return "#" + "".join(f"{each:02x}" for each in mixed)

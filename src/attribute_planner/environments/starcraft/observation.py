@@ -1,0 +1,157 @@
+"""What a unit sees: a bag of words. Each word is a thing in a state, at a cell of the 17 × 17 window around the unit.
+
+The window's cells measure 32 pixels, and the unit is in the middle of the middle one. A thing's kind and its flag (idle,
+gathering, constructing, being built) make one word, not two: there are few pairs, and half as many words to add up. The unit
+itself has a word of its own, without a cell. The attributes, as words without a cell, end the bag.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from attribute_planner.attributes import AttributeSpace
+from attribute_planner.environments.spaces import ABSENT, WordsSpec
+from attribute_planner.environments.starcraft.layout import door_offset, layout_of
+from attribute_planner.environments.starcraft.rules import FIELDS, START_SCVS, TILE, Kind, Phase, Rules
+from attribute_planner.environments.starcraft.state import GATHERING, Game, Structures, Units, tile_centre
+
+WINDOW = 17
+CELLS = WINDOW * WINDOW
+
+UNIT_FEATURES = (
+    *("scv_idle", "scv_moving", "scv_gathering", "scv_constructing"),
+    *("command_centre_idle", "command_centre_training"),
+    *("barracks_idle", "barracks_training", "barracks_unfinished"),
+)
+"""What a unit can be seen as; a unit sees itself as one of them too."""
+OTHER_FEATURES = {
+    "small": ("mineral_field", "marine", "depot", "depot_unfinished"),
+    "large": (
+        *("mineral_field", "marine", "depot", "depot_unfinished"),
+        *("engineering_bay", "engineering_bay_unfinished", "turret", "turret_unfinished"),
+    ),
+}
+HIDDEN = -1
+"""The feature of what is not on the map."""
+
+
+@dataclass(frozen=True)
+class View:
+    """The words of an environment.
+
+    rules: its settings.
+    attributes: its attributes, which are shown to every unit; `None` if they are not.
+    """
+
+    rules: Rules
+    attributes: AttributeSpace | None
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """What can be seen at a cell."""
+        return UNIT_FEATURES + OTHER_FEATURES[self.rules.version]
+
+    @property
+    def first_of_own(self) -> int:
+        """The first of the words for what a unit itself is."""
+        return len(self.features) * CELLS
+
+    @property
+    def first_of_attributes(self) -> int:
+        return self.first_of_own + len(UNIT_FEATURES)
+
+    @cached_property
+    def spec(self) -> WordsSpec:
+        """One word for each thing: the unit itself, all units, structures, fields, marines, attributes."""
+        shown = () if self.attributes is None else self.attributes.sizes
+        things = self.rules.unit_limit + self.rules.structure_limit + FIELDS + _groups_of_marines(self.rules)
+        count = 1 + things + len(shown)
+        return WordsSpec(count, self.first_of_attributes + int(np.sum(shown)), tuple(range(count)))
+
+    def words(self, game: Game, values: jax.Array, sees: jax.Array) -> jax.Array:
+        """`int16[U, count]` what the units `sees` `[U]` see; `values` `int32[A]` are the attributes'. The others see nothing."""
+        rules, units = self.rules, game.units
+        own = units_seen_as(units)
+        feature = jnp.concatenate([own, _others_seen_as(rules, self.features, game)])
+        offset = _positions(rules, game)[None] - units.position[:, None]
+        cell = (offset + TILE * WINDOW // 2) // TILE
+        inside = ((cell >= 0) & (cell < WINDOW)).all(axis=-1) & (feature >= 0)[None]
+        # A unit is no thing beside itself: it has its own word.
+        inside &= jnp.arange(len(feature))[None] != jnp.arange(rules.unit_limit)[:, None]
+        seen = jnp.where(inside, (feature * CELLS)[None] + cell[..., 1] * WINDOW + cell[..., 0], ABSENT)
+        parts = [(self.first_of_own + own)[:, None], seen]
+        if self.attributes is not None:
+            words = self.first_of_attributes + jnp.asarray(self.attributes.offsets) + values
+            parts.append(jnp.broadcast_to(words[None], (rules.unit_limit, len(words))))
+        return jnp.where(sees[:, None], jnp.concatenate(parts, axis=1), ABSENT).astype(jnp.int16)
+
+    def text(self, word: int) -> str:
+        """A word as people say it: `depot 2 up 1 right`."""
+        if word == ABSENT:
+            return "nothing"
+        if word < self.first_of_own:
+            feature, cell = divmod(int(word), CELLS)
+            row, column = divmod(cell, WINDOW)
+            return f"{self.features[feature]} {_from_middle(row - WINDOW // 2, column - WINDOW // 2)}"
+        if word < self.first_of_attributes or self.attributes is None:
+            return f"I am {UNIT_FEATURES[word - self.first_of_own]}"
+        value = word - self.first_of_attributes
+        attribute = int(np.searchsorted(self.attributes.offsets, value, side="right")) - 1
+        name = self.attributes.attributes[attribute]
+        return f"{name.name}={name.decode(value - int(self.attributes.offsets[attribute]))}"
+
+
+def units_seen_as(units: Units) -> jax.Array:
+    """`int32[U]` each unit's feature; an SCV in training is not on the map."""
+    number = {name: i for i, name in enumerate(UNIT_FEATURES)}
+    table = np.full((len(Kind), len(Phase)), HIDDEN, np.int32)
+    table[Kind.SCV, :] = number["scv_moving"]
+    table[Kind.SCV, Phase.IDLE] = number["scv_idle"]
+    table[Kind.SCV, list(GATHERING)] = number["scv_gathering"]
+    table[Kind.SCV, Phase.CONSTRUCTING] = number["scv_constructing"]
+    table[Kind.SCV, Phase.UNFINISHED] = HIDDEN
+    for kind, name in ((Kind.COMMAND_CENTRE, "command_centre"), (Kind.BARRACKS, "barracks")):
+        table[kind, Phase.IDLE] = number[f"{name}_idle"]
+        table[kind, Phase.TRAINING] = number[f"{name}_training"]
+    table[Kind.BARRACKS, Phase.UNFINISHED] = number["barracks_unfinished"]
+    return jnp.asarray(table)[units.kind, units.phase]
+
+
+def _others_seen_as(rules: Rules, features: tuple[str, ...], game: Game) -> jax.Array:
+    """`int32[N]` the features of structures, fields and marines."""
+    fields = jnp.full(FIELDS, np.int32(features.index("mineral_field")))
+    some_marines = game.units.marines[-_groups_of_marines(rules) :] > 0
+    marines = jnp.where(some_marines, features.index("marine"), HIDDEN).astype(jnp.int32)
+    return jnp.concatenate([_structures_seen_as(features, game.structures), fields, marines])
+
+
+def _structures_seen_as(features: tuple[str, ...], structures: Structures) -> jax.Array:
+    table = np.full(len(Kind), HIDDEN, np.int32)
+    for kind in (Kind.DEPOT, Kind.ENGINEERING_BAY, Kind.TURRET):
+        if kind.name.lower() in features:
+            table[kind] = features.index(kind.name.lower())
+    # The unfinished form of each feature follows it.
+    finished = jnp.asarray(table)[structures.kind]
+    return jnp.where(finished == HIDDEN, HIDDEN, finished + (structures.timer > 0))
+
+
+def _positions(rules: Rules, game: Game) -> jax.Array:
+    """`int32[N, 2]` where units, structures, fields and marines are, in pixels; marines stand at their barracks' door."""
+    boxes = layout_of(rules.map_tiles).field_boxes
+    fields = jnp.asarray((boxes[:, :2] + boxes[:, 2:]) // 2)
+    doors = game.units.position[-_groups_of_marines(rules) :] + jnp.asarray(door_offset(Kind.BARRACKS))[None]
+    return jnp.concatenate([game.units.position, tile_centre(game.structures.tile), fields, doors])
+
+
+def _groups_of_marines(rules: Rules) -> int:
+    """How many places of units a barracks can have: those that are free at the start."""
+    return rules.unit_limit - START_SCVS - 1
+
+
+def _from_middle(down: int, right: int) -> str:
+    vertical = f"{abs(down)} {'down' if down > 0 else 'up'}" if down else ""
+    horizontal = f"{abs(right)} {'right' if right > 0 else 'left'}" if right else ""
+    return f"{vertical} {horizontal}".strip() or "here"

@@ -1,0 +1,71 @@
+"""Orders that cost nothing: to move and to mine. Each concerns its own unit alone, so all are carried out at once."""
+
+from dataclasses import replace
+from functools import reduce
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from attribute_planner.environments.starcraft.layout import layout_of
+from attribute_planner.environments.starcraft.movement import choose_way, frames_on, level_towards, way
+from attribute_planner.environments.starcraft.rules import (
+    FIELDS,
+    MINE,
+    MINING_RANGE,
+    MOVE_DISTANCE,
+    MOVES,
+    SCV_REACH,
+    Kind,
+    Phase,
+    Rules,
+)
+from attribute_planner.environments.starcraft.state import GATHERING, Units, is_any, obeys
+
+
+def order_journeys(rules: Rules, units: Units, action: jax.Array) -> Units:
+    """SCVs that are told to move or to mine set off at once; what they were doing is forgotten, what they carry is kept.
+
+    One that gathers already and is told to mine goes on with it. One that has ore in hand delivers that first.
+    """
+    field, distance = nearest_field(rules, units.position)
+    listens = (units.kind == Kind.SCV) & obeys(rules, units)
+    moves = listens & (action < len(MOVES))
+    mines = listens & (action == rules.actions.index(MINE)) & ~is_any(units.phase, GATHERING)
+    mines &= distance <= MINING_RANGE**2
+    places = jnp.asarray(layout_of(rules.map_tiles).places)
+    place = places[field + jnp.where(units.cargo, FIELDS, 0)]
+    target = jnp.where(moves[:, None], _move_target(rules, units, action), place)
+    new_way = way(units.position, target, level_towards(target - units.position, units.way, units.speed))
+    mining_phase = jnp.where(units.cargo, jnp.int32(Phase.RETURNING), jnp.int32(Phase.TO_FIELD))
+    return replace(
+        units,
+        phase=jnp.where(moves, jnp.int32(Phase.MOVING), jnp.where(mines, mining_phase, units.phase)),
+        timer=jnp.where(moves | mines, frames_on(new_way), units.timer),
+        way=choose_way(moves | mines, new_way, units.way),
+        field=jnp.where(mines, field, units.field),
+        committed=(units.committed | mines) & ~moves,
+    )
+
+
+def nearest_field(rules: Rules, position: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """`[U]` the field nearest to an SCV at each position `[U, 2]`, and the square of its distance from edge to edge."""
+    boxes = layout_of(rules.map_tiles).field_boxes.tolist()
+    x, y = position[:, 0], position[:, 1]
+
+    def distance_and_number(field: int) -> jax.Array:
+        left, top, right, bottom = boxes[field]
+        beyond_x = jnp.maximum(jnp.maximum(left - x, x - right) - SCV_REACH, 0)
+        beyond_y = jnp.maximum(jnp.maximum(top - y, y - bottom) - SCV_REACH, 0)
+        return (beyond_x * beyond_x + beyond_y * beyond_y) * FIELDS + field
+
+    # Distance and number in one integer: the least one has both.
+    least = reduce(jnp.minimum, map(distance_and_number, range(FIELDS)))
+    return least % FIELDS, least // FIELDS
+
+
+def _move_target(rules: Rules, units: Units, action: jax.Array) -> jax.Array:
+    """`[U, 2]` where a move leads; it ends at the edge of the map."""
+    directions = jnp.asarray(np.array(list(MOVES.values()), np.int32))[jnp.minimum(action, len(MOVES) - 1)]
+    side = layout_of(rules.map_tiles).side
+    return jnp.clip(units.position + MOVE_DISTANCE * directions, SCV_REACH, side - SCV_REACH)

@@ -1,0 +1,169 @@
+"""A scripted player that follows a build order to any numbers of units: proof that a task can be done, and in how many steps.
+
+It sees the whole game, so it is no rival of a learned policy. Workers come first, then one building at a time in an order
+that respects what needs what, and marines as soon as there is a barracks.
+"""
+
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from attribute_planner.attributes import Goal
+from attribute_planner.environments.starcraft.building import has_room
+from attribute_planner.environments.starcraft.environment import StarcraftBuild
+from attribute_planner.environments.starcraft.layout import layout_of
+from attribute_planner.environments.starcraft.movement import motion_table
+from attribute_planner.environments.starcraft.orders import nearest_field
+from attribute_planner.environments.starcraft.rules import (
+    MAKES,
+    MINE,
+    MINING_RANGE,
+    MOVE_DISTANCE,
+    MOVES,
+    PRODUCTS,
+    TILE,
+    Kind,
+    Phase,
+    Rules,
+)
+from attribute_planner.environments.starcraft.simulator import play_step
+from attribute_planner.environments.starcraft.state import (
+    GATHERING,
+    Game,
+    count,
+    is_any,
+    new_game,
+    obeys,
+    supply_given,
+    supply_used,
+)
+
+MOST_WORKERS = 8
+"""As many as there are mineral fields."""
+NEVER = -1
+"""The step at which a goal is met that is not."""
+
+
+@partial(jax.jit, static_argnames=("env", "steps"))
+def steps_to_reach(env: StarcraftBuild, goal: Goal, steps: int) -> jax.Array:
+    """`[]` after how many steps the scripted player meets the goal; `NEVER` if it takes more than `steps`."""
+
+    def step(carry: tuple[Game, jax.Array], number: jax.Array) -> tuple[tuple[Game, jax.Array], None]:
+        game, met_at = carry
+        game = play_step(env.rules, game, scripted_action(env.rules, game, numbers_wanted(env, goal)))
+        met = goal.satisfied_by(env.describe(game))
+        return (game, jnp.where((met_at == NEVER) & met, number + 1, met_at)), None
+
+    return jax.lax.scan(step, (new_game(env.rules), jnp.int32(NEVER)), jnp.arange(steps))[0][1]
+
+
+def numbers_wanted(env: StarcraftBuild, goal: Goal) -> dict[Kind, jax.Array]:
+    """How many of each kind a goal asks for; none where it does not say."""
+    asked = jnp.where(goal.wanted, goal.values, 0)
+    return {kind: asked[env.attributes.index(kind.name.lower())] for kind in env.rules.kinds}
+
+
+def scripted_action(rules: Rules, game: Game, wanted: dict[Kind, jax.Array]) -> jax.Array:
+    """`int32[U]` what each unit is told next on the way to the wanted numbers.
+
+    Whoever has nothing better to do is told to mine: workers go on with it, and buildings ignore it.
+    """
+    missing = {kind: wanted[kind] - count(game, kind) for kind in rules.kinds}
+    missing[Kind.SCV] = workers_wanted(rules, game, wanted) - count(game, Kind.SCV)
+    action = jnp.full(rules.unit_limit, np.int32(rules.actions.index(MINE)))
+    action = _train(rules, game, action, Kind.SCV, Kind.COMMAND_CENTRE, missing)
+    action = _train(rules, game, action, Kind.MARINE, Kind.BARRACKS, missing)
+    action = _walk_to_fields(rules, game, action)
+    return _build(rules, game, action, next_building(rules, game, missing))
+
+
+def workers_wanted(rules: Rules, game: Game, wanted: dict[Kind, jax.Array]) -> jax.Array:
+    """`[]` as many as can work, but for the places and the supply that barracks and marines will need."""
+    places = rules.unit_limit - 1 - wanted[Kind.BARRACKS]
+    depots = jnp.maximum(wanted[Kind.DEPOT], count(game, Kind.DEPOT))
+    supply = PRODUCTS[Kind.COMMAND_CENTRE].gives + PRODUCTS[Kind.DEPOT].gives * depots - wanted[Kind.MARINE]
+    return jnp.minimum(jnp.minimum(places, supply), MOST_WORKERS)
+
+
+def next_building(rules: Rules, game: Game, missing: dict[Kind, jax.Array]) -> jax.Array:
+    """`[]` the building to place next: what others wait for comes first; `NOTHING` if all are there."""
+    is_tight = supply_given(game) - supply_used(game) <= 1
+    choices = [
+        (Kind.BARRACKS, (count(game, Kind.BARRACKS) == 0) & (missing[Kind.MARINE] > 0)),
+        (Kind.DEPOT, is_tight & ((missing[Kind.MARINE] > 0) | (missing[Kind.SCV] > 0))),
+    ]
+    if Kind.TURRET in rules.kinds:
+        bays = game.structures.kind == Kind.ENGINEERING_BAY
+        choices.append((Kind.ENGINEERING_BAY, ~bays.any() & (missing[Kind.TURRET] > 0)))
+        choices.append((Kind.TURRET, (bays & (game.structures.timer == 0)).any()))
+        choices.append((Kind.ENGINEERING_BAY, jnp.array(True)))
+    choices += [(Kind.BARRACKS, jnp.array(True)), (Kind.DEPOT, jnp.array(True))]
+    conditions = [when & (missing[kind] > 0) for kind, when in choices]
+    return jnp.select(conditions, [jnp.int32(kind) for kind, _ in choices], jnp.int32(Kind.NOTHING))
+
+
+def _train(
+    rules: Rules, game: Game, action: jax.Array, kind: Kind, trainer: Kind, missing: dict[Kind, jax.Array]
+) -> jax.Array:
+    """As many idle trainers as are needed train."""
+    idle = (game.units.kind == trainer) & (game.units.phase == Phase.IDLE)
+    return jnp.where(idle & (jnp.cumsum(idle) <= missing[kind]), _action_that_makes(rules, kind), action)
+
+
+def _walk_to_fields(rules: Rules, game: Game, action: jax.Array) -> jax.Array:
+    """SCVs that are too far from the mineral fields to be told to mine come nearer."""
+    position = game.units.position
+    field, distance = nearest_field(rules, position)
+    boxes = layout_of(rules.map_tiles).field_boxes
+    middle = jnp.asarray((boxes[:, :2] + boxes[:, 2:]) // 2)[field]
+    is_away = (game.units.kind == Kind.SCV) & ~is_any(game.units.phase, GATHERING) & (distance > MINING_RANGE**2)
+    return jnp.where(is_away, _move_towards(rules, middle - position), action)
+
+
+def _build(rules: Rules, game: Game, action: jax.Array, kind: jax.Array) -> jax.Array:
+    """Once the ore is there, one SCV builds where it stands, or goes where there is room."""
+    builder = _builder(rules, game)
+    position = game.units.position[builder]
+    prices = np.array([PRODUCTS[each].ore if each in PRODUCTS else 0 for each in Kind], np.int32)
+    makes = np.array([rules.makes.index(each) if each in rules.makes else 0 for each in Kind], np.int32)
+    fits = has_room(rules, game, position[None] // TILE, kind[None])[0]
+    walks = game.units.phase[builder] == Phase.MOVING
+    # What an SCV cannot do lets it walk on.
+    walk = jnp.where(walks, _action_that_makes(rules, Kind.MARINE), _move_to_room(rules, game, position, kind))
+    order = jnp.where(fits, jnp.asarray(makes)[kind], walk)
+    is_due = (kind != Kind.NOTHING) & (game.ore >= jnp.asarray(prices)[kind])
+    return jnp.where(is_due & (jnp.arange(rules.unit_limit) == builder), order, action)
+
+
+def _move_to_room(rules: Rules, game: Game, position: jax.Array, kind: jax.Array) -> jax.Array:
+    """`[]` the move on which an SCV at `[2]` soonest comes, at the end of a step, to where the building fits."""
+    pixels = motion_table().pixels[0, MOVE_DISTANCE].astype(np.int32)
+    stops = pixels[np.minimum(np.arange(1, 5) * rules.frames_per_step, len(pixels) - 1)]
+    ahead = np.array([[(stop * x, stop * y) for x, y in MOVES.values()] for stop in stops], np.int32)
+    tiles = (position[None] + jnp.asarray(ahead.reshape(-1, 2))) // TILE
+    room = has_room(rules, game, tiles, jnp.broadcast_to(kind, tiles.shape[:1]))
+    return (jnp.argmax(room) % len(MOVES)).astype(jnp.int32)
+
+
+def _builder(rules: Rules, game: Game) -> jax.Array:
+    """`[]` the SCV that is best taken from its work: rather one that does not gather, or has just delivered."""
+    units = game.units
+    can = (units.kind == Kind.SCV) & obeys(rules, units)
+    free = ~is_any(units.phase, GATHERING)
+    score = can * 1 + (can & ~units.cargo) * 1 + (can & (units.phase == Phase.TO_FIELD)) * 1 + (can & free) * 4
+    return jnp.argmax(score).astype(jnp.int32)
+
+
+def _move_towards(rules: Rules, offset: jax.Array) -> jax.Array:
+    """`[N]` the move along the longer side of each offset `[N, 2]`."""
+    moves = {direction: rules.actions.index(name) for name, direction in MOVES.items()}
+    x, y = offset[:, 0], offset[:, 1]
+    sideways = jnp.where(x > 0, moves[(1, 0)], moves[(-1, 0)])
+    upright = jnp.where(y > 0, moves[(0, 1)], moves[(0, -1)])
+    return jnp.where(jnp.abs(x) > jnp.abs(y), sideways, upright).astype(jnp.int32)
+
+
+def _action_that_makes(rules: Rules, kind: Kind) -> jax.Array:
+    return jnp.int32(next(rules.actions.index(name) for name, made in MAKES.items() if made == kind))

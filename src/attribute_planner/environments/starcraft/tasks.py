@@ -1,0 +1,84 @@
+"""Tasks: to have certain numbers of depots, barracks, marines (and engineering bays and turrets); ore and SCVs are free.
+
+A number is drawn for each kind, from 0 to the kind's upper limit. The paper gives those limits as "between 2 and 4 depending
+on the unit type"; which kind has which is our choice. So is that what cannot be is not asked for: nothing can be torn down,
+so there are no marines without a barracks, nor turrets without an engineering bay. All other goals are equally likely, but
+for the one that is met from the start: none of anything.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from itertools import product
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from attribute_planner.attributes import AttributeSpace, Goal
+from attribute_planner.environments.interface import Key
+from attribute_planner.environments.tasks import Task
+
+STAGES = 4
+"""How many steps the curriculum takes from easy goals to the main task's."""
+NEEDS = {"marine": "barracks", "turret": "engineering_bay"}
+"""What a goal with the one must have at least one of."""
+
+
+def build_tasks(space: AttributeSpace, limits: Mapping[str, int], max_steps: int) -> dict[str, Task]:
+    """The families of tasks: exact numbers, and the same numbers or more."""
+    exact = Task("build", f"exactly so many of each: {_shown(limits)}", draw_goal(space, limits), max_steps)
+    at_least = Task(
+        "build-at-least",
+        f"so many of each, or more: {_shown(limits)}",
+        draw_goal(space, limits, at_least=True),
+        max_steps,
+    )
+    return {task.name: task for task in (exact, at_least) if task is exact or GOALS_CAN_BE_EXCEEDED}
+
+
+GOALS_CAN_BE_EXCEEDED = any(each.name == "at_least" for each in fields(Goal))
+"""Whether a goal can ask for a value or more."""
+
+
+def build_curriculum(space: AttributeSpace, limits: Mapping[str, int], main: Task) -> tuple[Task, ...]:
+    """Tasks whose upper limits rise linearly; the last one is the main task."""
+    easier = []
+    for stage in range(1, STAGES):
+        lower = {name: -(-limit * stage // STAGES) for name, limit in limits.items()}
+        description = f"exactly so many of each: {_shown(lower)}"
+        easier.append(Task(f"build-{stage}-of-{STAGES}", description, draw_goal(space, lower), main.max_steps))
+    return (*easier, main)
+
+
+def draw_goal(
+    space: AttributeSpace, limits: Mapping[str, int], *, at_least: bool = False
+) -> Callable[[jax.Array, Key], Goal]:
+    """Draws, uniformly, one of the goals that can be reached and are not met at the start."""
+    numbers = jnp.asarray(possible_numbers(limits))
+    positions = np.array([space.index(name) for name in limits])
+    wanted = np.isin(np.arange(len(space)), positions)
+
+    def draw(values: jax.Array, key: Key) -> Goal:
+        chosen = numbers[jax.random.randint(key, (), 0, numbers.shape[0])]
+        goal_values = jnp.zeros_like(values).at[positions].set(chosen)
+        if at_least:
+            return Goal(goal_values, jnp.asarray(wanted), at_least=jnp.asarray(wanted))
+        return Goal(goal_values, jnp.asarray(wanted))
+
+    return draw
+
+
+def possible_numbers(limits: Mapping[str, int]) -> np.ndarray:
+    """`int32[G, kinds]` all numbers up to the limits, in the order of `limits`, that a game can come to have."""
+    everything = product(*(range(limit + 1) for limit in limits.values()))
+    return np.array(
+        [each for each in everything if any(each) and _can_be(dict(zip(limits, each, strict=True)))], np.int32
+    )
+
+
+def _can_be(numbers: Mapping[str, int]) -> bool:
+    return all(numbers[needed] > 0 for kind, needed in NEEDS.items() if numbers.get(kind, 0) > 0)
+
+
+def _shown(limits: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} 0-{limit}" for name, limit in limits.items())

@@ -1,0 +1,92 @@
+"""The build order of a game as a picture: what was begun when, and whether it was planned."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from attribute_planner.attributes import AttributeSpace
+from attribute_planner.environments.starcraft.rules import Kind
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+PLANNED, UNPLANNED = "#1f77b4", "#d97706"
+
+
+@dataclass(frozen=True)
+class BuildEvent:
+    """Something that was begun.
+
+    step: when.
+    what: its kind, as the attributes call it: `depot`.
+    planned: whether the step of the plan at that time asked for it.
+    """
+
+    step: int
+    what: str
+    planned: bool = True
+
+
+def events_of(
+    space: AttributeSpace, values: np.ndarray, asked: Sequence[np.ndarray | None] | None = None
+) -> list[BuildEvent]:
+    """What was begun in a game, from its attribute values `[T + 1, A]` before and after each step.
+
+    asked: for each step the attribute values `[A]` that the plan asked for next, `None` where there was none; without
+    it everything counts as planned. What leads towards the asked number is planned, what goes beyond it is not.
+    """
+    kinds = [(i, name) for i, name in enumerate(space.names) if name.upper() in Kind.__members__]
+    events = []
+    for step in range(len(values) - 1):
+        target = None if asked is None else asked[step]
+        for position, name in kinds:
+            for number in range(int(values[step, position]), int(values[step + 1, position])):
+                planned = asked is None or (target is not None and number < int(target[position]))
+                events.append(BuildEvent(step, name, planned))
+    return events
+
+
+def draw_timeline(events: Iterable[BuildEvent], *, steps: int | None = None, title: str = "Build order") -> "Figure":
+    """One row for each kind, one mark for each thing begun, with its running number; hollow marks were not planned."""
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+
+    events = sorted(events, key=lambda event: event.step)
+    order = [kind.name.lower() for kind in Kind]
+    rows = sorted({event.what for event in events}, key=lambda what: order.index(what) if what in order else len(order))
+    figure = Figure(figsize=(9, 1.6 + 0.5 * max(len(rows), 1)), layout="constrained")
+    axes = figure.add_subplot()
+    for row, what in enumerate(rows):
+        axes.axhline(row, color="#dddddd", linewidth=1, zorder=0)
+        for number, event in enumerate((each for each in events if each.what == what), start=1):
+            color = PLANNED if event.planned else UNPLANNED
+            axes.plot(
+                event.step, row, "o", markersize=11, color=color, markerfacecolor=color if event.planned else "white"
+            )
+            axes.annotate(
+                str(number),
+                (event.step, row),
+                ha="center",
+                va="center",
+                fontsize=7,
+                color="white" if event.planned else color,
+            )
+    axes.set_yticks(range(len(rows)), [what.replace("_", " ") for what in rows])
+    axes.set_ylim(len(rows) - 0.4, -0.6)
+    axes.set_xlim(left=0, right=steps)
+    axes.set_xlabel("step")
+    axes.set_title(title, loc="left")
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.legend(
+        handles=[
+            Line2D([], [], marker="o", linestyle="", color=PLANNED, label="planned"),
+            Line2D([], [], marker="o", linestyle="", color=UNPLANNED, markerfacecolor="white", label="not planned"),
+        ],
+        loc="lower left",
+        bbox_to_anchor=(0.75, 1.0),
+        ncols=2,
+        frameon=False,
+    )
+    return figure

@@ -1,0 +1,131 @@
+"""Worlds: a batch of copies of one environment, stepped together from the host.
+
+Execution and host-side collecting run on this interface, whatever lies beneath: traced functions or somebody's simulator.
+"""
+
+from __future__ import annotations
+
+import abc
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from attribute_planner.environments.spaces import Action, Observation
+
+if TYPE_CHECKING:
+    from attribute_planner.environments.interface import PureEnvironment
+    from attribute_planner.environments.tasks import Task
+
+Key = jax.Array
+
+
+@dataclass(frozen=True)
+class Moment:
+    """What a batch of worlds shows between two steps.
+
+    observation: `[B, ...]`.
+    values: `int32[B, A]` true attribute values; `None` where f is not given.
+    terminated: `[B]` the episode is over for good.
+    truncated: `[B]` the episode was cut off by its time limit.
+    """
+
+    observation: Observation
+    values: np.ndarray | jax.Array | None
+    terminated: np.ndarray
+    truncated: np.ndarray
+
+    @property
+    def over(self) -> np.ndarray:
+        """`[B]` whether the copy must be reset before it is stepped again."""
+        return self.terminated | self.truncated
+
+
+class Worlds(abc.ABC):
+    """Copies of one environment. Nobody resets them but the caller: a step of a copy that is over has no meaning."""
+
+    copies: int
+
+    @abc.abstractmethod
+    def reset(self, key: Key, task: Task | None = None) -> Moment:
+        """Begin a fresh episode in every copy, where `task` says, if it says so."""
+
+    @abc.abstractmethod
+    def reset_where(self, which: np.ndarray, key: Key) -> Moment:
+        """Begin a fresh episode in the copies `which` `[B]`; the others stay as they are."""
+
+    @abc.abstractmethod
+    def step(self, action: Action, key: Key) -> Moment:
+        """Act in every copy."""
+
+    @abc.abstractmethod
+    def draw(self, copy: int) -> np.ndarray:
+        """`uint8[H, W, 3]` a picture of one copy."""
+
+    def close(self) -> None:
+        """Let go of whatever the copies hold."""
+
+
+class PureWorlds(Worlds):
+    """Copies of a pure environment: a batch of states and three compiled functions."""
+
+    def __init__(self, env: PureEnvironment, copies: int) -> None:
+        self.env, self.copies = env, copies
+        self._ages = np.zeros(copies, int)
+        self._states: Any = None
+
+    def reset(self, key: Key, task: Task | None = None) -> Moment:
+        start = task.start if task is not None else None
+        self._states = _compiled_reset(self.env, start)(jax.random.split(key, self.copies))
+        self._ages[:] = 0
+        return self._moment()
+
+    def reset_where(self, which: np.ndarray, key: Key) -> Moment:
+        fresh = _compiled_reset(self.env, None)(jax.random.split(key, self.copies))
+        self._states = _compiled_choice()(jnp.asarray(which), fresh, self._states)
+        self._ages[which] = 0
+        return self._moment()
+
+    def step(self, action: Action, key: Key) -> Moment:
+        self._states = _compiled_step(self.env)(self._states, action, jax.random.split(key, self.copies))
+        self._ages += 1
+        return self._moment()
+
+    def draw(self, copy: int) -> np.ndarray:
+        return self.env.draw(jax.tree.map(lambda leaf: np.asarray(leaf[copy]), self._states))
+
+    def _moment(self) -> Moment:
+        observation, values, terminated = _compiled_look(self.env)(self._states)
+        return Moment(observation, values, np.asarray(terminated), self._ages >= self.env.episode_steps)
+
+
+def where_batch(which: jax.Array, then: Any, otherwise: Any) -> Any:
+    """Per copy, the leaves of one tree or of the other: `which` is `[B]`, leaves are `[B, ...]`."""
+
+    def choose(new: jax.Array, old: jax.Array) -> jax.Array:
+        return jnp.where(which.reshape(which.shape + (1,) * (new.ndim - which.ndim)), new, old)
+
+    return jax.tree.map(choose, then, otherwise)
+
+
+@lru_cache
+def _compiled_reset(env: PureEnvironment, start: Any) -> Any:
+    return jax.jit(jax.vmap(start or env.reset))
+
+
+@lru_cache
+def _compiled_step(env: PureEnvironment) -> Any:
+    return jax.jit(jax.vmap(env.step))
+
+
+@lru_cache
+def _compiled_look(env: PureEnvironment) -> Any:
+    return jax.jit(jax.vmap(lambda state: (env.observe(state), env.describe(state), env.terminated(state))))
+
+
+@lru_cache
+def _compiled_choice() -> Any:
+    return jax.jit(where_batch)

@@ -1,0 +1,1 @@
+"""Measuring agents: tasks, success rates, statistics."""

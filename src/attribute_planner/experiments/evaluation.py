@@ -1,0 +1,113 @@
+"""Evaluation: how often an agent reaches the goals of a task."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import jax
+import numpy as np
+
+from attribute_planner.agent import Agent
+from attribute_planner.attributes import Goal
+from attribute_planner.configuration import require_positive
+from attribute_planner.environments.tasks import Task, is_solved_at_start
+from attribute_planner.environments.worlds import Moment
+from attribute_planner.errors import AttributePlannerError
+from attribute_planner.experiments.statistics import Interval, success_interval
+from attribute_planner.planning.episode import Episode
+from attribute_planner.planning.execution import ExecutionConfig
+
+Key = jax.Array
+
+AT_ONCE = 1000
+"""How many episodes run side by side."""
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """How an agent did on a task.
+
+    success: share of the episodes that reached the goal; interval: its 95 % interval.
+    mean_steps: environment steps of the successful ones.
+    planned: mean probability that the plans promised at the start.
+    """
+
+    environment: str
+    task: str
+    mode: str
+    episodes: int
+    success: float
+    interval: Interval
+    mean_steps: float
+    mean_replans: float
+    planned: float
+    max_steps: int
+
+
+def evaluate(
+    agent: Agent, task: str | None = None, *, episodes: int = 1000, mode: str = "default", seed: int = 0
+) -> Evaluation:
+    """The success rate of an agent on fresh tasks; those solved at the start are drawn again."""
+    require_positive("episodes", episodes)
+    chosen = agent.task(task)
+    done: list[Episode] = []
+    for batch_key in _keys(seed):
+        done += attempt_tasks(agent, chosen, min(AT_ONCE, episodes - len(done)), mode, key=batch_key)
+        if len(done) >= episodes:
+            break
+    return _summary(agent, chosen, mode, done)
+
+
+def attempt_tasks(agent: Agent, task: Task, count: int, mode: str, *, key: Key) -> list[Episode]:
+    """`count` episodes, side by side."""
+    start_key, goal_key, pursue_key = jax.random.split(key, 3)
+    worlds = agent.env.worlds(count)
+    try:
+        moment = worlds.reset(start_key, task)
+        goals = draw_goals(agent, task, moment, key=goal_key)
+        config = ExecutionConfig(mode, agent.patience)
+        return agent.pursue(worlds, moment, goals, task.max_steps, config, key=pursue_key)
+    finally:
+        worlds.close()
+
+
+DRAWS = 50
+"""How often a goal that is solved at the start is drawn again before we conclude that the task has no others."""
+
+
+def draw_goals(agent: Agent, task: Task, moment: Moment, *, key: Key) -> list[Goal]:
+    """A goal for each copy that its start does not satisfy already."""
+    start = np.asarray(agent.detect(moment) if moment.values is None else moment.values)
+    draw = jax.jit(jax.vmap(task.goal))
+    values, wanted = np.zeros_like(start), np.zeros(start.shape, bool)
+    open_ = np.ones(len(start), bool)
+    for draw_key in jax.random.split(key, DRAWS):
+        goal = draw(start, jax.random.split(draw_key, len(start)))
+        values[open_], wanted[open_] = np.asarray(goal.values)[open_], np.asarray(goal.wanted)[open_]
+        open_ = is_solved_at_start(Goal(values, wanted), start)
+        if not open_.any():
+            return [Goal(v, w) for v, w in zip(values, wanted, strict=True)]
+    raise AttributePlannerError(f"Task {task.name!r} only has goals that are satisfied at the start.")
+
+
+def _keys(seed: int) -> Iterator[Key]:
+    key = jax.random.key(seed)
+    number = 0
+    while True:
+        yield jax.random.fold_in(key, number)
+        number += 1
+
+
+def _summary(agent: Agent, task: Task, mode: str, episodes: list[Episode]) -> Evaluation:
+    won = [episode for episode in episodes if episode.success]
+    return Evaluation(
+        environment=agent.env.name,
+        task=task.name,
+        mode=mode,
+        episodes=len(episodes),
+        success=len(won) / len(episodes),
+        interval=success_interval(len(won), len(episodes)),
+        mean_steps=float(np.mean([episode.steps for episode in won])) if won else float("nan"),
+        mean_replans=float(np.mean([episode.replans for episode in episodes])),
+        planned=float(np.mean([episode.plan.probability for episode in episodes])),
+        max_steps=task.max_steps,
+    )

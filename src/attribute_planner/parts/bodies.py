@@ -1,0 +1,135 @@
+"""Bodies: how a network takes in an observation, the current attributes and the goal; one for each kind of observation.
+
+Attribute values of −1 mean "none": a policy that explores has no goal, a detector knows no attributes.
+"""
+
+import abc
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from attribute_planner.attributes import AttributeSpace
+from attribute_planner.environments.spaces import ImageSpec, ObservationSpec, VectorSpec, WordsSpec
+from attribute_planner.parts.layers import BagOfWords, Convolutions, Dense, Tower
+
+Key = jax.Array
+
+NO_VALUE = -1
+"""The value of an attribute that is not given."""
+
+
+class Body(eqx.Module):
+    """Features of what a decision depends on."""
+
+    features: eqx.AbstractVar[int]
+
+    @abc.abstractmethod
+    def __call__(self, observation: jax.Array, values: jax.Array, goal: jax.Array) -> jax.Array:
+        """`[..., features]` of an observation `[..., *shape]`, attribute values and goal values `[..., A]`."""
+
+
+class WordsBody(Body):
+    """The paper's grid-world network: everything, current and target attributes too, is a word in one bag; then two layers."""
+
+    bag: BagOfWords
+    tower: Tower
+    features: int = eqx.field(static=True)
+    vocabulary: int = eqx.field(static=True)
+    space: AttributeSpace = eqx.field(static=True)
+
+    def __init__(self, spec: WordsSpec, space: AttributeSpace, width: int, *, key: Key) -> None:
+        bag_key, tower_key = jax.random.split(key)
+        slots = int(space.sizes.sum())
+        self.bag = BagOfWords(spec.vocabulary + 2 * slots, width, words=spec.count + 2 * len(space), key=bag_key)
+        self.tower = Tower(width, (width,), key=tower_key)
+        self.features, self.vocabulary, self.space = width, spec.vocabulary, space
+
+    def __call__(self, observation: jax.Array, values: jax.Array, goal: jax.Array) -> jax.Array:
+        slots = int(self.space.sizes.sum())
+        current = attribute_words(self.space, values, first=self.vocabulary)
+        target = attribute_words(self.space, still_to_change(values, goal), first=self.vocabulary + slots)
+        words = jnp.concatenate([observation.astype(jnp.int32), current, target], axis=-1)
+        return self.tower(jax.nn.elu(self.bag(words)))
+
+
+class VectorBody(Body):
+    """For plain vectors: the observation beside one-hot current and target attributes; then two layers."""
+
+    tower: Tower
+    features: int = eqx.field(static=True)
+    space: AttributeSpace = eqx.field(static=True)
+
+    def __init__(self, spec: VectorSpec, space: AttributeSpace, width: int, *, key: Key) -> None:
+        self.tower = Tower(spec.size + 2 * int(space.sizes.sum()), (width, width), key=key)
+        self.features, self.space = width, space
+
+    def __call__(self, observation: jax.Array, values: jax.Array, goal: jax.Array) -> jax.Array:
+        parts = [observation, self.space.one_hot(values), self.space.one_hot(still_to_change(values, goal))]
+        return self.tower(jnp.concatenate(parts, axis=-1))
+
+
+class ImageBody(Body):
+    """The paper's block-stacking network: convolutions and a layer to `width`, the goal to `width`, then two layers."""
+
+    convolutions: Convolutions
+    picture: Dense
+    target: Dense
+    tower: Tower
+    features: int = eqx.field(static=True)
+    space: AttributeSpace = eqx.field(static=True)
+
+    def __init__(self, spec: ImageSpec, space: AttributeSpace, width: int, *, key: Key) -> None:
+        convolution_key, picture_key, target_key, tower_key = jax.random.split(key, 4)
+        channels, height, columns = [spec.channels], spec.height, spec.width
+        while len(channels) <= MAX_CONVOLUTIONS and (len(channels) == 1 or min(height, columns) > SMALLEST_MAP):
+            channels.append(min(16 * 2 ** (len(channels) - 1), 64))
+            height, columns = -(-height // 2), -(-columns // 2)
+        self.convolutions = Convolutions(channels, key=convolution_key)
+        self.picture = Dense(height * columns * channels[-1], width, key=picture_key)
+        self.target = Dense(2 * int(space.sizes.sum()), width, key=target_key)
+        self.tower = Tower(2 * width, (width, width), key=tower_key)
+        self.features, self.space = width, space
+
+    def __call__(self, observation: jax.Array, values: jax.Array, goal: jax.Array) -> jax.Array:
+        lead = observation.shape[:-3]
+        images = observation.reshape(-1, *observation.shape[-3:]).astype(jnp.float32) / 255 - 0.5
+        seen = self.convolutions(images)
+        seen = jax.nn.elu(self.picture(seen.reshape(*lead, -1)))
+        wanted = jnp.concatenate([self.space.one_hot(values), self.space.one_hot(goal)], axis=-1)
+        return self.tower(jnp.concatenate([seen, jax.nn.elu(self.target(wanted))], axis=-1))
+
+
+MAX_CONVOLUTIONS = 5
+SMALLEST_MAP = 4
+"""Convolutions stop halving a picture here: 128 × 128 gets the paper's five, a 56 × 56 one four."""
+
+
+def body_for(spec: ObservationSpec, space: AttributeSpace, width: int, *, key: Key) -> Body:
+    """The body that fits a kind of observation."""
+    if isinstance(spec, WordsSpec):
+        return WordsBody(spec, space, width, key=key)
+    if isinstance(spec, VectorSpec):
+        return VectorBody(spec, space, width, key=key)
+    return ImageBody(spec, space, width, key=key)
+
+
+def attribute_words(space: AttributeSpace, values: jax.Array, first: int) -> jax.Array:
+    """`int32[..., A]` attribute values as words of a special slot that begins at `first`; −1 stays absent."""
+    offsets = jnp.asarray(space.offsets + first, jnp.int32).reshape((1,) * (values.ndim - 1) + (-1,))
+    return jnp.where(values < 0, NO_VALUE, values + offsets)
+
+
+def still_to_change(values: jax.Array, goal: jax.Array) -> jax.Array:
+    """`int32[..., A]` the goal's values where they differ from the current ones, none elsewhere.
+
+    Neighbouring sets differ in an attribute or two. A network that is shown only those need not find them out by
+    comparing all pairs of values.
+    """
+    return jnp.where(values == goal, NO_VALUE, goal)
+
+
+def no_values(space: AttributeSpace, lead: tuple[int, ...]) -> jax.Array:
+    """`int32[*lead, A]` attributes that are not given."""
+    return jnp.full((*lead, len(space)), np.int32(NO_VALUE))

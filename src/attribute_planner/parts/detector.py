@@ -1,0 +1,97 @@
+"""The attribute detector f̂(s) → ρ: exact where the environment gives f, learned from labelled pairs elsewhere."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from attribute_planner.attributes import AttributeSpace
+from attribute_planner.environments.interface import Environment
+from attribute_planner.environments.spaces import ObservationSpec, WordsSpec
+from attribute_planner.parts.bodies import body_for, no_values
+from attribute_planner.parts.layers import BagOfWords, Dense, Tower
+
+Key = jax.Array
+
+
+class AttributeDetector(eqx.Module):
+    """f̂: a network from an observation to one distribution over values per attribute."""
+
+    trunk: eqx.Module
+    heads: Dense
+    space: AttributeSpace = eqx.field(static=True)
+
+    def __init__(self, env: Environment, width: int, *, key: Key) -> None:
+        trunk_key, head_key = jax.random.split(key)
+        self.trunk = _trunk_for(env.observation, env.attributes, width, key=trunk_key)
+        self.heads = Dense(width, int(env.attributes.sizes.sum()), gain=0.1, key=head_key)
+        self.space = env.attributes
+
+    def logits(self, observation: jax.Array) -> list[jax.Array]:
+        """Per attribute `[..., size]`, not normalised."""
+        outputs = self.heads(self.trunk(observation))  # pyright: ignore[reportCallIssue]
+        return jnp.split(outputs, np.cumsum(self.space.sizes)[:-1].tolist(), axis=-1)
+
+    def __call__(self, observation: jax.Array) -> jax.Array:
+        """`int32[..., A]` the most likely value of each attribute."""
+        return jnp.stack([jnp.argmax(each, axis=-1) for each in self.logits(observation)], axis=-1).astype(jnp.int32)
+
+
+@eqx.filter_jit
+def detected_values(detector: AttributeDetector, observation: jax.Array) -> jax.Array:
+    """`int32[B, A]` what a detector sees in a batch of observations, compiled."""
+    return detector(jnp.asarray(observation))
+
+
+class ItemsTrunk(eqx.Module):
+    """For bags of words: each thing in the world is read by itself, and what was read is summed.
+
+    A single sum over all words cannot tell which colour belongs to which switch; a sum per thing can.
+    """
+
+    bag: BagOfWords
+    reader: Tower
+    tower: Tower
+    items: tuple[int, ...] = eqx.field(static=True)
+
+    def __init__(self, spec: WordsSpec, width: int, *, key: Key) -> None:
+        bag_key, reader_key, tower_key = jax.random.split(key, 3)
+        self.bag = BagOfWords(spec.vocabulary, width, words=2, key=bag_key)
+        self.reader = Tower(width, (width,), key=reader_key)
+        self.tower = Tower(width, (width,), key=tower_key)
+        self.items = spec.items
+
+    def __call__(self, observation: jax.Array) -> jax.Array:
+        read = self.reader(jax.nn.elu(self.bag(self._words_by_item(observation))))
+        return self.tower(jnp.sum(read, axis=-2))
+
+    def _words_by_item(self, observation: jax.Array) -> jax.Array:
+        """`[..., items, most words of an item]`, padded with absent words."""
+        groups = [np.flatnonzero(np.equal(self.items, item)) for item in sorted(set(self.items))]
+        longest = max(len(group) for group in groups)
+        absent = observation.shape[-1]
+        places = np.array([[*group, *[absent] * (longest - len(group))] for group in groups])
+        padded = jnp.pad(observation, [(0, 0)] * (observation.ndim - 1) + [(0, 1)], constant_values=-1)
+        return padded[..., places]
+
+
+class BodyTrunk(eqx.Module):
+    """For vectors and images: the policy's own body, told neither attributes nor goal."""
+
+    body: eqx.Module
+    space: AttributeSpace = eqx.field(static=True)
+    observation_rank: int = eqx.field(static=True)
+
+    def __init__(self, spec: ObservationSpec, space: AttributeSpace, width: int, *, key: Key) -> None:
+        self.body = body_for(spec, space, width, key=key)
+        self.space, self.observation_rank = space, len(spec.shape)
+
+    def __call__(self, observation: jax.Array) -> jax.Array:
+        nothing = no_values(self.space, observation.shape[: observation.ndim - self.observation_rank])
+        return self.body(observation, nothing, nothing)  # pyright: ignore[reportCallIssue]
+
+
+def _trunk_for(spec: ObservationSpec, space: AttributeSpace, width: int, *, key: Key) -> eqx.Module:
+    if isinstance(spec, WordsSpec):
+        return ItemsTrunk(spec, width, key=key)
+    return BodyTrunk(spec, space, width, key=key)

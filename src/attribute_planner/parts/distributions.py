@@ -1,0 +1,148 @@
+"""Distributions over actions: what a policy's head says, for discrete, continuous and mixed actions."""
+
+from typing import NamedTuple, Protocol
+
+import jax
+import jax.numpy as jnp
+
+from attribute_planner.environments.spaces import Action, ActionSpace, Box, Discrete, MixedAction
+
+Key = jax.Array
+
+_LOG_SQRT_2PI = 0.9189385332046727
+
+
+class Distribution(Protocol):
+    """A batch of distributions over actions."""
+
+    def sample(self, *, key: Key) -> Action: ...
+
+    def mode(self) -> Action: ...
+
+    def log_prob(self, action: Action) -> jax.Array:
+        """`[...]` the log density of each action."""
+        ...
+
+    def entropy(self) -> jax.Array: ...
+
+
+class Categorical(NamedTuple):
+    """logits: `[..., count]`, not normalised."""
+
+    logits: jax.Array
+
+    def sample(self, *, key: Key) -> jax.Array:
+        # One uniform number a sample, looked up in the cumulative distribution: cheaper than a Gumbel number an action.
+        cumulative = jnp.cumsum(jax.nn.softmax(self.logits), axis=-1)
+        threshold = jax.random.uniform(key, (*self.logits.shape[:-1], 1)) * cumulative[..., -1:]
+        return jnp.sum(cumulative[..., :-1] <= threshold, axis=-1, dtype=jnp.int32)
+
+    def mode(self) -> jax.Array:
+        return jnp.argmax(self.logits, axis=-1).astype(jnp.int32)
+
+    def log_prob(self, action: jax.Array) -> jax.Array:
+        chosen = jnp.take_along_axis(self.logits, action[..., None].astype(jnp.int32), axis=-1)[..., 0]
+        return chosen - jax.nn.logsumexp(self.logits, axis=-1)
+
+    def entropy(self) -> jax.Array:
+        log_probabilities = jax.nn.log_softmax(self.logits)
+        return -jnp.sum(jnp.exp(log_probabilities) * log_probabilities, axis=-1)
+
+
+class Normal(NamedTuple):
+    """Independent normal distributions in the units of the box `[low, high]`; the environment clips to it.
+
+    mean, log_std: `[..., dimensions]`.
+    """
+
+    mean: jax.Array
+    log_std: jax.Array
+
+    def sample(self, *, key: Key) -> jax.Array:
+        return self.mean + jnp.exp(self.log_std) * jax.random.normal(key, self.mean.shape)
+
+    def mode(self) -> jax.Array:
+        return self.mean
+
+    def log_prob(self, action: jax.Array) -> jax.Array:
+        scaled = (action - self.mean) * jnp.exp(-self.log_std)
+        return jnp.sum(-0.5 * scaled**2 - self.log_std - _LOG_SQRT_2PI, axis=-1)
+
+    def entropy(self) -> jax.Array:
+        return jnp.sum(self.log_std + 0.5 + _LOG_SQRT_2PI, axis=-1)
+
+
+class ChoiceAndPoint(NamedTuple):
+    """A choice, and for each choice its own normal distribution of points.
+
+    choice: over `count` choices.
+    points: with mean and log_std `[..., count, dimensions]`.
+    """
+
+    choice: Categorical
+    points: Normal
+
+    def sample(self, *, key: Key) -> MixedAction:
+        choice_key, point_key = jax.random.split(key)
+        choice = self.choice.sample(key=choice_key)
+        return MixedAction(choice, self._points_of(choice).sample(key=point_key))
+
+    def mode(self) -> MixedAction:
+        choice = self.choice.mode()
+        return MixedAction(choice, self._points_of(choice).mode())
+
+    def log_prob(self, action: MixedAction) -> jax.Array:
+        choice = jnp.asarray(action.choice)
+        return self.choice.log_prob(choice) + self._points_of(choice).log_prob(jnp.asarray(action.point))
+
+    def entropy(self) -> jax.Array:
+        weights = jax.nn.softmax(self.choice.logits)
+        return self.choice.entropy() + jnp.sum(weights * self.points.entropy(), axis=-1)
+
+    def _points_of(self, choice: jax.Array) -> Normal:
+        index = choice[..., None, None].astype(jnp.int32)
+        return Normal(*(jnp.take_along_axis(each, index, axis=-2)[..., 0, :] for each in self.points))
+
+
+def head_size(space: ActionSpace) -> int:
+    """How many numbers a head must put out for a space of actions."""
+    if isinstance(space, Discrete):
+        return space.count
+    if isinstance(space, Box):
+        return 2 * space.dimensions
+    return space.choice.count * (1 + 2 * space.point.dimensions)
+
+
+def distribution_of(space: ActionSpace, outputs: jax.Array) -> Categorical | Normal | ChoiceAndPoint:
+    """The distribution that head outputs `[..., head_size]` stand for."""
+    if isinstance(space, Discrete):
+        return Categorical(outputs)
+    if isinstance(space, Box):
+        return _normal_in_box(space, outputs)
+    logits, points = jnp.split(outputs, [space.choice.count], axis=-1)
+    points = points.reshape(*points.shape[:-1], space.choice.count, 2 * space.point.dimensions)
+    return ChoiceAndPoint(Categorical(logits), _normal_in_box(space.point, points))
+
+
+def uniform_action(space: ActionSpace, batch: tuple[int, ...], *, key: Key) -> Action:
+    """Uniformly random actions `[*batch]`: the naive exploratory policy."""
+    if isinstance(space, Discrete):
+        return jax.random.randint(key, batch, 0, space.count)
+    if isinstance(space, Box):
+        low, high = jnp.array(space.low, jnp.float32), jnp.array(space.high, jnp.float32)
+        return low + (high - low) * jax.random.uniform(key, (*batch, space.dimensions))
+    choice_key, point_key = jax.random.split(key)
+    return MixedAction(
+        uniform_action(space.choice, batch, key=choice_key), uniform_action(space.point, batch, key=point_key)
+    )
+
+
+def _normal_in_box(box: Box, outputs: jax.Array) -> Normal:
+    """Zero outputs are the middle of the box with a spread of half its half-width."""
+    centre, spread = jnp.split(outputs, 2, axis=-1)
+    middle = (jnp.array(box.high, jnp.float32) + jnp.array(box.low, jnp.float32)) / 2
+    half = (jnp.array(box.high, jnp.float32) - jnp.array(box.low, jnp.float32)) / 2
+    lead = (1,) * (centre.ndim - 1)
+    middle, half = middle.reshape(*lead, -1), half.reshape(*lead, -1)
+    log_std = jnp.log(half) + jnp.log(0.5) + jnp.clip(spread, -3.0, 1.0)
+    return Normal(middle + half * jnp.tanh(centre), log_std)

@@ -1,0 +1,86 @@
+"""The few layers that all networks here are made of; they take any number of leading batch axes."""
+
+from collections.abc import Sequence
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+Key = jax.Array
+
+
+class Dense(eqx.Module):
+    """A linear layer on the last axis, with orthogonal weights times `gain`."""
+
+    weight: jax.Array
+    bias: jax.Array
+
+    def __init__(self, inputs: int, outputs: int, *, gain: float = 2**0.5, key: Key) -> None:
+        self.weight = jax.nn.initializers.orthogonal(gain)(key, (inputs, outputs), jnp.float32)
+        self.bias = jnp.zeros(outputs)
+
+    def __call__(self, inputs: jax.Array) -> jax.Array:
+        outputs = inputs @ self.weight
+        return outputs + self.bias.reshape((1,) * (outputs.ndim - 1) + (-1,))
+
+
+class Tower(eqx.Module):
+    """Linear layers with a nonlinearity after each."""
+
+    layers: tuple[Dense, ...]
+
+    def __init__(self, inputs: int, widths: Sequence[int], *, key: Key) -> None:
+        keys = jax.random.split(key, len(widths))
+        sizes = [inputs, *widths]
+        self.layers = tuple(Dense(i, o, key=k) for i, o, k in zip(sizes, widths, keys, strict=False))
+
+    def __call__(self, inputs: jax.Array) -> jax.Array:
+        for layer in self.layers:
+            inputs = jax.nn.elu(layer(inputs))
+        return inputs
+
+
+class Convolutions(eqx.Module):
+    """Strided 3 × 3 convolutions on `[N, H, W, C]`, each halving the picture, an ELU after each."""
+
+    kernels: tuple[jax.Array, ...]
+    biases: tuple[jax.Array, ...]
+
+    def __init__(self, channels: Sequence[int], *, key: Key) -> None:
+        keys = jax.random.split(key, len(channels) - 1)
+        he = jax.nn.initializers.he_normal()
+        shapes = [(3, 3, i, o) for i, o in zip(channels[:-1], channels[1:], strict=True)]
+        self.kernels = tuple(he(k, shape, jnp.float32) for k, shape in zip(keys, shapes, strict=True))
+        self.biases = tuple(jnp.zeros(shape[-1]) for shape in shapes)
+
+    def __call__(self, images: jax.Array) -> jax.Array:
+        for kernel, bias in zip(self.kernels, self.biases, strict=True):
+            images = jax.lax.conv_general_dilated(
+                images, kernel, window_strides=(2, 2), padding="SAME", dimension_numbers=("NHWC", "HWIO", "NHWC")
+            )
+            images = jax.nn.elu(images + bias.reshape(1, 1, 1, -1))
+        return images
+
+
+class BagOfWords(eqx.Module):
+    """A sum of word embeddings: a linear layer on a multi-hot vector, without the zeros.
+
+    rows: `[vocabulary + 1, width]` one row per word; the last, which index −1 reaches, belongs to absent words.
+    """
+
+    rows: jax.Array
+    bias: jax.Array
+
+    def __init__(self, vocabulary: int, width: int, *, words: int, key: Key) -> None:
+        rows = jax.random.normal(key, (vocabulary + 1, width)) / words**0.5
+        self.rows = rows.at[-1].set(0.0)
+        self.bias = jnp.zeros(width)
+
+    def __call__(self, words: jax.Array) -> jax.Array:
+        words = words.astype(jnp.int32)
+        words = jnp.where(words < 0, len(self.rows) - 1, words)
+        summed = self.bias.reshape((1,) * (words.ndim - 1) + (-1,))
+        # One gather a word instead of one for all: six times as fast on a CPU, whose compiler then vectorises the rows.
+        for place in range(words.shape[-1]):
+            summed = summed + self.rows[words[..., place]]
+        return summed

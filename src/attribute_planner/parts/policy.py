@@ -1,0 +1,81 @@
+"""The goal-conditioned policy π(a | s, ρ_goal), with the baseline that its learning needs."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from attribute_planner.environments.interface import Environment
+from attribute_planner.environments.spaces import Action, ActionSpace, Observation, UnitObservation
+from attribute_planner.parts.bodies import Body, body_for
+from attribute_planner.parts.distributions import Distribution, distribution_of, head_size
+from attribute_planner.parts.layers import Dense
+
+Key = jax.Array
+
+
+class Opinion(eqx.Module):
+    """What a policy thinks of a batch of situations.
+
+    actions: the distribution over actions, of each unit where there are several.
+    baseline: `[...]` expected return, the baseline of REINFORCE.
+    active: `[..., U]` which units count, `None` for a single agent.
+    """
+
+    actions: Distribution
+    baseline: jax.Array
+    active: jax.Array | None = None
+
+    def sample(self, *, key: Key) -> Action:
+        return self.actions.sample(key=key)
+
+    def mode(self) -> Action:
+        return self.actions.mode()
+
+    def log_prob(self, action: Action) -> jax.Array:
+        """`[...]` log probability of an action, summed over the active units."""
+        return self._over_units(self.actions.log_prob(action))
+
+    def entropy(self) -> jax.Array:
+        """`[...]` entropy, summed over the active units."""
+        return self._over_units(self.actions.entropy())
+
+    def _over_units(self, quantity: jax.Array) -> jax.Array:
+        return quantity if self.active is None else jnp.sum(quantity * self.active, axis=-1)
+
+
+class GoalPolicy(eqx.Module):
+    """π(a | s, ρ_goal): one body, a head for actions and a head for the baseline. Units share all weights."""
+
+    body: Body
+    action_head: Dense
+    baseline_head: Dense
+    action_space: ActionSpace = eqx.field(static=True)
+
+    def __init__(self, env: Environment, width: int, *, key: Key) -> None:
+        body_key, action_key, baseline_key = jax.random.split(key, 3)
+        self.body = body_for(env.observation, env.attributes, width, key=body_key)
+        # Small heads: the first policy is nearly uniform, the first baseline nearly zero.
+        self.action_head = Dense(width, head_size(env.actions), gain=0.01, key=action_key)
+        self.baseline_head = Dense(width, 1, gain=0.1, key=baseline_key)
+        self.action_space = env.actions
+
+    def __call__(self, observation: Observation, values: jax.Array, goal: jax.Array) -> Opinion:
+        """The opinion on observations `[...]` with attribute values and goal values `[..., A]`."""
+        if isinstance(observation, UnitObservation):
+            return self._of_units(observation, values, goal)
+        features = self.body(jnp.asarray(observation), values, goal)
+        return Opinion(
+            distribution_of(self.action_space, self.action_head(features)), self.baseline_head(features)[..., 0]
+        )
+
+    def _of_units(self, observation: UnitObservation, values: jax.Array, goal: jax.Array) -> Opinion:
+        active = jnp.asarray(observation.active)
+        everyone = (*active.shape, values.shape[-1])
+        features = self.body(
+            jnp.asarray(observation.values),
+            jnp.broadcast_to(values[..., None, :], everyone),
+            jnp.broadcast_to(goal[..., None, :], everyone),
+        )
+        votes = self.baseline_head(features)[..., 0] * active
+        baseline = jnp.sum(votes, axis=-1) / jnp.maximum(jnp.sum(active, axis=-1), 1)
+        return Opinion(distribution_of(self.action_space, self.action_head(features)), baseline, active)

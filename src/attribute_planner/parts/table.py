@@ -1,0 +1,146 @@
+"""The transition table c_π: how likely the policy is to move from one attribute set to a neighbouring one."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from attribute_planner.attributes import AttributeSpace, Goal
+from attribute_planner.attributes.space import key_of_words
+from attribute_planner.errors import unknown_name
+from attribute_planner.parts.counting import TransitionCounts
+
+UNKNOWN = -1
+"""The number of an attribute set that the table does not hold."""
+
+
+@dataclass(frozen=True)
+class TransitionTable:
+    """A directed graph over attribute sets, with what was seen and tried on each edge.
+
+    Sets are sorted by their packed words, edges by (source, target), so that the edges of a set are one slice.
+
+    words: `uint32[N, W]` the packed attribute sets.
+    source, target: `int32[E]` the sets that an edge joins.
+    visits: `float64[E]` how often exploration saw the transition: c_πe.
+    attempts: `float64[E]` how often practice aimed at `target` from `source`, decayed if so configured: A_π.
+    successes: `float64[E]` how often it arrived: S_π.
+    estimator: how these become a probability, a name in `ESTIMATORS`.
+    """
+
+    space: AttributeSpace
+    words: np.ndarray
+    source: np.ndarray
+    target: np.ndarray
+    visits: np.ndarray
+    attempts: np.ndarray
+    successes: np.ndarray
+    estimator: str = "ratio"
+
+    def __post_init__(self) -> None:
+        if self.estimator not in ESTIMATORS:
+            raise unknown_name("estimator", self.estimator, ESTIMATORS)
+
+    @property
+    def num_nodes(self) -> int:
+        """How many attribute sets it holds."""
+        return len(self.words)
+
+    @property
+    def num_edges(self) -> int:
+        """How many transitions between them it holds."""
+        return len(self.source)
+
+    @cached_property
+    def values(self) -> np.ndarray:
+        """`int32[N, A]` the attribute values of each set."""
+        return np.asarray(self.space.unpack(self.words))
+
+    @cached_property
+    def row_starts(self) -> np.ndarray:
+        """`int64[N + 1]` where the edges of each set begin; those of set `i` are `row_starts[i]:row_starts[i + 1]`."""
+        return np.searchsorted(self.source, np.arange(self.num_nodes + 1))
+
+    @cached_property
+    def probability(self) -> np.ndarray:
+        """`float64[E]` c_π of each edge, by the table's estimator."""
+        return ESTIMATORS[self.estimator](self)
+
+    @cached_property
+    def _number_by_key(self) -> dict[int, int]:
+        return {key_of_words(words): number for number, words in enumerate(self.words)}
+
+    def number_of(self, words: np.ndarray) -> int:
+        """The number of one packed set `[W]`, `UNKNOWN` if it was never seen."""
+        return self._number_by_key.get(int.from_bytes(words.tobytes(), "little"), UNKNOWN)
+
+    def edges_of(self, number: int) -> slice:
+        """The edges that leave a set."""
+        return slice(int(self.row_starts[number]), int(self.row_starts[number + 1]))
+
+    def satisfying(self, goal: Goal) -> np.ndarray:
+        """`int64[n]` the sets that satisfy a goal."""
+        matches = np.ones(self.num_nodes, bool)
+        for attribute in np.flatnonzero(goal.wanted):
+            matches &= self._columns[attribute] == goal.values[attribute]
+        return np.flatnonzero(matches)
+
+    @cached_property
+    def _columns(self) -> np.ndarray:
+        """`uint16[A, N]` the values attribute by attribute: a goal with few wanted ones reads few columns."""
+        return np.ascontiguousarray(self.values.T.astype(np.uint16))
+
+    def with_practice(self, attempts: np.ndarray, successes: np.ndarray) -> "TransitionTable":
+        """The same graph with other statistics of practice."""
+        return replace(self, attempts=np.asarray(attempts, float), successes=np.asarray(successes, float))
+
+
+def visit_frequency(table: TransitionTable) -> np.ndarray:
+    """The paper's ablation without c_π: which fraction of the transitions out of a set went to the target."""
+    leaving = np.bincount(table.source, weights=table.visits, minlength=table.num_nodes)
+    return table.visits / np.maximum(leaving[table.source], 1e-12)
+
+
+def success_ratio(table: TransitionTable) -> np.ndarray:
+    """Algorithm 1's last line: S_π / A_π; zero where the edge was never tried."""
+    return np.divide(table.successes, table.attempts, out=np.zeros(table.num_edges), where=table.attempts > 0)
+
+
+def posterior_mean(table: TransitionTable) -> np.ndarray:
+    """The mean of a Beta posterior whose prior is the success of all edges together, worth two attempts.
+
+    One lucky or unlucky attempt then no longer makes an edge certain or impossible, and an edge that was seen but never
+    tried is worth as much as an average one.
+    """
+    prior = (table.successes.sum() + 1) / (table.attempts.sum() + 2)
+    return (table.successes + PRIOR_ATTEMPTS * prior) / (table.attempts + PRIOR_ATTEMPTS)
+
+
+PRIOR_ATTEMPTS = 2.0
+
+ESTIMATORS: dict[str, Callable[[TransitionTable], np.ndarray]] = {
+    "ratio": success_ratio,
+    "posterior": posterior_mean,
+    "visits": visit_frequency,
+}
+
+
+def table_of_counts(space: AttributeSpace, counts: TransitionCounts, estimator: str = "ratio") -> TransitionTable:
+    """The frozen table of what exploration has counted, with no practice yet."""
+    order = np.lexsort(counts.sets.rows.T)
+    rank = np.empty(len(order), np.int32)
+    rank[order] = np.arange(len(order), dtype=np.int32)
+    source, target = rank[counts.pairs.rows[:, 0]], rank[counts.pairs.rows[:, 1]]
+    edges = np.lexsort((target, source))
+    nothing = np.zeros(len(edges))
+    return TransitionTable(
+        space,
+        words=counts.sets.rows[order].copy(),
+        source=source[edges],
+        target=target[edges],
+        visits=counts.visits[edges].astype(float),
+        attempts=nothing,
+        successes=nothing,
+        estimator=estimator,
+    )

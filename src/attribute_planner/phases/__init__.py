@@ -1,0 +1,1 @@
+"""The three phases of training: detect, explore, practise (Algorithm 1)."""

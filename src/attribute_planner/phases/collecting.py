@@ -1,0 +1,199 @@
+"""Collecting experience: a behaviour acts in many copies of an environment for a number of steps.
+
+`DeviceCollector` runs a pure environment inside one compiled scan; `HostCollector` steps `Worlds` from Python. What comes
+out is the same, and so the learners never know which one they are on.
+"""
+
+import abc
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from attribute_planner.environments.interface import Environment, PureEnvironment
+from attribute_planner.environments.spaces import Action, Observation
+from attribute_planner.environments.worlds import Moment, where_batch
+from attribute_planner.parts.detector import AttributeDetector, detected_values
+
+Key = jax.Array
+Memory = TypeVar("Memory")
+
+
+class Arrival(NamedTuple):
+    """Where a step has led, before any reset.
+
+    words: `uint32[B, W]` the attribute set that was reached.
+    terminated, truncated: `[B]` whether the episode ended there, for good or by its time limit.
+    """
+
+    words: jax.Array
+    terminated: jax.Array
+    truncated: jax.Array
+
+
+class Behaviour(eqx.Module, Generic[Memory]):
+    """How a batch of copies acts. Pure: what it remembers is handed in and out."""
+
+    @abc.abstractmethod
+    def begin(self, copies: int) -> Memory:
+        """The memory before the first step."""
+
+    @abc.abstractmethod
+    def act(
+        self, memory: Memory, observation: Observation, values: jax.Array, *, key: Key
+    ) -> tuple[Memory, Action, Any]:
+        """An action `[B]` for each copy, and a record of how it came about."""
+
+    @abc.abstractmethod
+    def judge(self, memory: Memory, arrival: Arrival) -> tuple[Memory, Any]:
+        """What the step meant for the behaviour: its outcome."""
+
+
+class Experience(NamedTuple):
+    """What was collected, `[T, B, ...]`.
+
+    observation, words: before the step.
+    arrival: after it.
+    record, outcome: what the behaviour said of both.
+    """
+
+    observation: Observation
+    words: jax.Array
+    arrival: Arrival
+    record: Any
+    outcome: Any
+
+
+class Collector(abc.ABC):
+    """Copies of an environment that go on where the last call has left them."""
+
+    @abc.abstractmethod
+    def collect(self, behaviour: Behaviour, steps: int, *, key: Key) -> Experience:
+        """Act for `steps` steps in every copy; a copy whose episode ends begins another one."""
+
+    def close(self) -> None:
+        """Let go of the environment."""
+
+
+def collector_for(env: Environment, detector: AttributeDetector | None, copies: int, *, key: Key) -> Collector:
+    """The collector that fits an environment; with no detector, the true f is asked."""
+    if isinstance(env, PureEnvironment):
+        return DeviceCollector(env, detector, copies, key=key)
+    return HostCollector(env, detector, copies, key=key)
+
+
+class DeviceCollector(Collector):
+    """Runs a pure environment: a whole call is one compiled scan over steps."""
+
+    def __init__(self, env: PureEnvironment, detector: AttributeDetector | None, copies: int, *, key: Key) -> None:
+        self._env, self._detector, self._copies = env, detector, copies
+        self._running = _begin(env, detector, copies, key)
+        self._memory: Any = None
+
+    def collect(self, behaviour: Behaviour, steps: int, *, key: Key) -> Experience:
+        if self._memory is None:
+            self._memory = behaviour.begin(self._copies)
+        (self._running, self._memory), experience = _scan_steps(
+            self._env, self._detector, behaviour, (self._running, self._memory), steps, key
+        )
+        return experience
+
+
+class Running(NamedTuple):
+    """Episodes under way in a batch of copies: their states, ages `[B]`, and what is seen of them."""
+
+    states: Any
+    ages: jax.Array
+    observation: Observation
+    values: jax.Array
+
+
+@eqx.filter_jit
+def _begin(env: PureEnvironment, detector: AttributeDetector | None, copies: int, key: Key) -> Running:
+    states = jax.vmap(env.reset)(jax.random.split(key, copies))
+    return Running(states, jnp.zeros(copies, jnp.int32), *_look(env, detector, states))
+
+
+def _look(env: PureEnvironment, detector: AttributeDetector | None, states: Any) -> tuple[Observation, jax.Array]:
+    observation = jax.vmap(env.observe)(states)
+    return observation, jax.vmap(env.describe)(states) if detector is None else detector(observation)
+
+
+@eqx.filter_jit
+def _scan_steps(
+    env: PureEnvironment, detector: AttributeDetector | None, behaviour: Behaviour, carry: Any, steps: int, key: Key
+) -> tuple[Any, Experience]:
+    space = env.attributes
+
+    def step(carry: tuple[Running, Any], step_key: Key) -> tuple[tuple[Running, Any], Experience]:
+        before, memory = carry
+        act_key, chance_key, reset_key = jax.random.split(step_key, 3)
+        memory, action, record = behaviour.act(memory, before.observation, before.values, key=act_key)
+        states = jax.vmap(env.step)(before.states, action, jax.random.split(chance_key, len(before.ages)))
+        after = Running(states, before.ages + 1, *_look(env, detector, states))
+        arrival = Arrival(
+            space.pack(after.values), jax.vmap(env.terminated)(states), after.ages >= env.episode_steps
+        )
+        memory, outcome = behaviour.judge(memory, arrival)
+        over = arrival.terminated | arrival.truncated
+        # A branch on the whole batch, so that a step in which no episode ends does not pay for resetting.
+        after = jax.lax.cond(
+            jnp.any(over),
+            lambda after: where_batch(over, _begin(env, detector, len(over), reset_key), after),
+            lambda after: after,
+            after,
+        )
+        experience = Experience(before.observation, space.pack(before.values), arrival, record, outcome)
+        return (after, memory), experience
+
+    return jax.lax.scan(step, carry, jax.random.split(key, steps))
+
+
+class HostCollector(Collector):
+    """Steps worlds from Python; only the behaviour is compiled."""
+
+    def __init__(self, env: Environment, detector: AttributeDetector | None, copies: int, *, key: Key) -> None:
+        self._space, self._detector = env.attributes, detector
+        self._worlds = env.worlds(copies)
+        self._moment = self._worlds.reset(key)
+        self._memory: Any = None
+
+    def collect(self, behaviour: Behaviour, steps: int, *, key: Key) -> Experience:
+        if self._memory is None:
+            self._memory = behaviour.begin(self._worlds.copies)
+        return jax.tree.map(
+            lambda *leaves: jnp.stack([jnp.asarray(leaf) for leaf in leaves]),
+            *[self._step(behaviour, step_key) for step_key in jax.random.split(key, steps)],
+        )
+
+    def close(self) -> None:
+        self._worlds.close()
+
+    def _step(self, behaviour: Behaviour, key: Key) -> Experience:
+        act_key, chance_key, reset_key = jax.random.split(key, 3)
+        before, values = self._moment, self._values(self._moment)
+        memory, action, record = _act(behaviour, self._memory, before.observation, values, act_key)
+        after = self._worlds.step(jax.tree.map(np.asarray, action), chance_key)
+        words = self._space.pack(self._values(after))
+        arrival = Arrival(words, jnp.asarray(after.terminated), jnp.asarray(after.truncated))
+        self._memory, outcome = _judge(behaviour, memory, arrival)
+        self._moment = self._worlds.reset_where(after.over, reset_key) if after.over.any() else after
+        return Experience(before.observation, self._space.pack(values), arrival, record, outcome)
+
+    def _values(self, moment: Moment) -> jax.Array:
+        if self._detector is None:
+            assert moment.values is not None, "an environment without f needs a detector"
+            return jnp.asarray(moment.values)
+        return detected_values(self._detector, moment.observation)
+
+
+@eqx.filter_jit
+def _act(behaviour: Behaviour, memory: Any, observation: Observation, values: jax.Array, key: Key) -> Any:
+    return behaviour.act(memory, observation, values, key=key)
+
+
+@eqx.filter_jit
+def _judge(behaviour: Behaviour, memory: Any, arrival: Arrival) -> Any:
+    return behaviour.judge(memory, arrival)

@@ -1,0 +1,279 @@
+"""Phase 3, practise: learn to move between neighbouring sets, and how well that works (step 3 of Algorithm 1)."""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from attribute_planner.environments.interface import Environment
+from attribute_planner.environments.spaces import Action, Observation
+from attribute_planner.errors import AttributePlannerError
+from attribute_planner.parts.bodies import NO_VALUE
+from attribute_planner.parts.detector import AttributeDetector
+from attribute_planner.parts.policy import GoalPolicy
+from attribute_planner.parts.table import UNKNOWN, TransitionTable
+from attribute_planner.phases.collecting import Arrival, Behaviour, Experience, collector_for
+from attribute_planner.phases.neighbours import NeighbourGraph, neighbour_graph
+from attribute_planner.phases.progress import Watch
+from attribute_planner.phases.reinforce import Batch, Learner, ReinforceConfig, new_learner, update
+
+Key = jax.Array
+
+
+@dataclass(frozen=True)
+class PractiseConfig:
+    """How the agent learns to move between neighbouring attribute sets."""
+
+    steps: int = 10_000_000
+    """Environment steps in all copies together: N₂ of Algorithm 1."""
+    max_attempt_steps: int = 80
+    """After how many steps an attempt at a neighbour is given up: t_max."""
+    step_reward: float = -0.01
+    """Reward of every step, so that short ways are preferred; arriving earns 1. The paper has −0.1, under which it pays
+    to change any attribute at once rather than to walk ten steps to the right one."""
+    hindsight: float = 0.5
+    """Share of the attempts that ended in another set than the one aimed at which are learned from as if that one had
+    been the aim; 0 for the paper's way."""
+    decay: float = 0.9
+    """γ: how much the statistics of an epoch weigh one epoch later; 1 for plain ratios."""
+    copies: int = 256
+    """How many copies of the environment run at once."""
+    window: int = 40
+    """Steps of each copy between two updates of the policy."""
+    windows_per_epoch: int = 25
+    """Updates in an epoch; an epoch begins with fresh episodes."""
+    width: int = 100
+    """Units in each hidden layer."""
+    learning: ReinforceConfig = field(default_factory=ReinforceConfig)
+    """How the policy learns."""
+
+
+class Practised(NamedTuple):
+    """What practice has come to.
+
+    learner: the policy π.
+    attempts, successes: `float64[E]` decayed sums over epochs, in the order of the table's edges: A_π and S_π.
+    epoch: how many epochs it took so far.
+    steps: how many environment steps.
+    """
+
+    learner: Learner
+    attempts: np.ndarray
+    successes: np.ndarray
+    epoch: int
+    steps: int
+
+
+def practise(
+    env: Environment,
+    detector: AttributeDetector | None,
+    explored: TransitionTable,
+    config: PractiseConfig,
+    *,
+    key: Key,
+    begun: Practised | None = None,
+    watch: Watch,
+) -> tuple[Practised, TransitionTable]:
+    """Step 3 of Algorithm 1: aim at random neighbours, learn from arriving, and keep the score of each edge."""
+    if explored.num_edges == 0:
+        raise AttributePlannerError(
+            "Exploration saw no attribute change at all, so there is nothing to practise: explore for more steps, "
+            "or check with ap.check_environment whether the attributes can change."
+        )
+    policy_key, epochs_key = jax.random.split(key)
+    graph = neighbour_graph(explored)
+    practised = begun or _nothing_practised(env, explored, config, key=policy_key)
+    while practised.steps < config.steps:
+        epoch_key = jax.random.fold_in(epochs_key, practised.epoch)
+        practised, metrics = _practise_epoch(env, detector, graph, config, practised, key=epoch_key)
+        watch("practise", practised.steps / config.steps, metrics, practised)
+    return practised, explored.with_practice(practised.attempts, practised.successes)
+
+
+def _nothing_practised(env: Environment, explored: TransitionTable, config: PractiseConfig, *, key: Key) -> Practised:
+    policy = GoalPolicy(env, config.width, key=key)
+    nothing = np.zeros(explored.num_edges)
+    return Practised(new_learner(policy, config.learning), nothing, nothing, epoch=0, steps=0)
+
+
+def _practise_epoch(
+    env: Environment,
+    detector: AttributeDetector | None,
+    graph: NeighbourGraph,
+    config: PractiseConfig,
+    practised: Practised,
+    *,
+    key: Key,
+) -> tuple[Practised, dict]:
+    """One epoch: fresh episodes, several windows of attempts; then the old statistics fade by γ."""
+    begin_key, windows_key = jax.random.split(key)
+    collector = collector_for(env, detector, config.copies, key=begin_key)
+    learner, steps, metrics = practised.learner, practised.steps, {}
+    score = jnp.zeros((2, len(practised.attempts)), jnp.int32)
+    for window_key in jax.random.split(windows_key, config.windows_per_epoch):
+        collect_key, hindsight_key, update_key = jax.random.split(window_key, 3)
+        behaviour = AimAtNeighbours(learner.policy, graph, config.max_attempt_steps)
+        experience = collector.collect(behaviour, config.window, key=collect_key)
+        score = add_attempts(score, experience)
+        batch = attempt_batch(graph, experience, config, key=hindsight_key)
+        learner, metrics = update(learner, batch, config.learning, key=update_key)
+        steps += config.copies * config.window
+        if steps >= config.steps:
+            break
+    collector.close()
+    attempts, successes = np.asarray(score, float)
+    metrics = {
+        "steps": steps,
+        "success": float(successes.sum() / max(attempts.sum(), 1)),
+        "attempts": int(attempts.sum()),
+        **{name: float(value) for name, value in metrics.items()},
+    }
+    return Practised(
+        learner,
+        config.decay * practised.attempts + attempts,
+        config.decay * practised.successes + successes,
+        practised.epoch + 1,
+        steps,
+    ), metrics
+
+
+class Aim(NamedTuple):
+    """What each copy is up to; `[B]` or `[B, W]`.
+
+    source: the set in which the attempt began.
+    edge: the edge of the table that it tries to take, `UNKNOWN` where there was none to choose.
+    age: how many steps it has taken.
+    idle: whether a new attempt begins at the next step.
+    """
+
+    source: jax.Array
+    edge: jax.Array
+    age: jax.Array
+    idle: jax.Array
+
+
+class Aimed(NamedTuple):
+    """What the policy did, and thought then.
+
+    edge: `[B]` the edge it was trying to take.
+    """
+
+    edge: jax.Array
+    action: Action
+    log_prob: jax.Array
+    baseline: jax.Array
+
+
+class Outcome(NamedTuple):
+    """What a step meant for the attempt; `[B]` each.
+
+    ended: the attempt is over: the attributes changed, t_max was reached, or the episode ended for good.
+    reached: it arrived where it was aimed.
+    cut: the episode's time limit came first; nothing is known of how the attempt would have gone on.
+    """
+
+    ended: jax.Array
+    reached: jax.Array
+    cut: jax.Array
+
+
+class AimAtNeighbours(Behaviour[Aim]):
+    """Picks a neighbour of the current set, by visit counts, and acts towards it until the attempt is over."""
+
+    policy: GoalPolicy
+    graph: NeighbourGraph
+    max_attempt_steps: int = eqx.field(static=True)
+
+    def begin(self, copies: int) -> Aim:
+        source = jnp.zeros((copies, self.graph.words.shape[1]), jnp.uint32)
+        nothing = jnp.zeros(copies, jnp.int32)
+        return Aim(source, nothing + UNKNOWN, nothing, jnp.ones(copies, bool))
+
+    def act(
+        self, memory: Aim, observation: Observation, values: jax.Array, *, key: Key
+    ) -> tuple[Aim, Action, Aimed]:
+        goal_key, action_key = jax.random.split(key)
+        words = jnp.asarray(self.graph.space.pack(values))
+        fresh = self.graph.random_neighbour(self.graph.locate(words), key=goal_key)
+        aim = Aim(
+            source=jnp.where(memory.idle[:, None], words, memory.source),
+            edge=jnp.where(memory.idle, fresh, memory.edge),
+            age=jnp.where(memory.idle, 0, memory.age),
+            idle=jnp.zeros_like(memory.idle),
+        )
+        opinion = self.policy(observation, values, goal_values(self.graph, aim.edge))
+        action = opinion.sample(key=action_key)
+        return aim, action, Aimed(aim.edge, action, opinion.log_prob(action), opinion.baseline)
+
+    def judge(self, memory: Aim, arrival: Arrival) -> tuple[Aim, Outcome]:
+        age = memory.age + 1
+        left = jnp.any(arrival.words != memory.source, axis=-1)
+        ended = left | (age >= self.max_attempt_steps) | arrival.terminated
+        reached = jnp.all(arrival.words == self.graph.target_words(memory.edge), axis=-1) & (memory.edge != UNKNOWN)
+        cut = arrival.truncated & ~ended
+        return memory._replace(age=age, idle=ended | cut), Outcome(ended, reached, cut)
+
+
+def goal_values(graph: NeighbourGraph, edge: jax.Array) -> jax.Array:
+    """`int32[..., A]` the attribute values that an edge leads to; none for `UNKNOWN`."""
+    values = jnp.asarray(graph.space.unpack(graph.target_words(edge)))
+    return jnp.where((edge != UNKNOWN)[..., None], values, NO_VALUE)
+
+
+@jax.jit
+def add_attempts(score: jax.Array, experience: Experience) -> jax.Array:
+    """`int32[2, E]` attempts and successes per edge with those of the experience added.
+
+    Both belong to the pair that was aimed at, wherever the attempt ended. Attempts that a time limit cut off say nothing.
+    """
+    outcome: Outcome = experience.outcome
+    edge = experience.record.edge
+    counted = outcome.ended & (edge != UNKNOWN)
+    # An edge past the end is dropped.
+    place = jnp.where(counted, edge, score.shape[1])
+    score = score.at[0, place].add(1, mode="drop")
+    return score.at[1, place].add(outcome.reached.astype(jnp.int32), mode="drop")
+
+
+@eqx.filter_jit
+def attempt_batch(graph: NeighbourGraph, experience: Experience, config: PractiseConfig, *, key: Key) -> Batch:
+    """The experience as steps to learn from: 1 for arriving, a small cost for every step."""
+    record: Aimed = experience.record
+    outcome: Outcome = experience.outcome
+    chance, landed = hindsight(experience, config.hindsight, key=key)
+    return Batch(
+        observation=experience.observation,
+        values=jnp.asarray(graph.space.unpack(experience.words)),
+        goal=jnp.where(chance[..., None], graph.space.unpack(landed), goal_values(graph, record.edge)),
+        action=record.action,
+        log_prob=record.log_prob,
+        baseline=record.baseline,
+        reward=config.step_reward + (outcome.reached | (chance & outcome.ended)).astype(jnp.float32),
+        ended=outcome.ended,
+        cut=outcome.cut,
+        weight=((record.edge != UNKNOWN) | chance).astype(jnp.float32),
+        imitate=chance,
+    )
+
+
+def hindsight(experience: Experience, share: float, *, key: Key) -> tuple[jax.Array, jax.Array]:
+    """Attempts that ended elsewhere show how to get there.
+
+    `[T, B]` whether a step belongs to a chosen one of them, and `uint32[T, B, W]` the set in which its attempt ended.
+    """
+    outcome: Outcome = experience.outcome
+    source, arrived = experience.words, experience.arrival.words
+    elsewhere = outcome.ended & ~outcome.reached & jnp.any(source != arrived, axis=-1)
+    chosen = elsewhere & (jax.random.uniform(key, elsewhere.shape) < share)
+
+    def backwards(later: tuple[jax.Array, jax.Array], step: tuple[jax.Array, ...]):
+        ended, cut, chosen, arrived = step
+        chance = jnp.where(ended, chosen, later[0] & ~cut)
+        landed = jnp.where(ended[..., None], arrived, later[1])
+        return (chance, landed), (chance, landed)
+
+    unknown = (jnp.zeros_like(chosen[0]), arrived[0])
+    return jax.lax.scan(backwards, unknown, (outcome.ended, outcome.cut, chosen, arrived), reverse=True)[1]

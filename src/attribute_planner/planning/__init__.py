@@ -1,0 +1,1 @@
+"""Test time: plan on the table, execute, replan (Algorithm 2)."""

@@ -1,0 +1,69 @@
+"""Shortest paths on −log c_π: from every attribute set to a goal at once."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import dijkstra
+
+from attribute_planner.attributes import Goal
+from attribute_planner.parts.table import TransitionTable
+
+NOWHERE = -9999
+"""The successor of a set from which the goal cannot be reached, or which satisfies it (SciPy's own sentinel)."""
+
+COST_PER_EDGE = 1e-9
+"""Added to −log c_π, so that of equally probable paths the shortest is taken."""
+
+
+@dataclass(frozen=True)
+class Distances:
+    """How far every set of a table is from a goal.
+
+    cost: `float64[N]` −log of the probability of the best path; infinite where there is none.
+    successor: `int32[N]` the next set on that path; `NOWHERE` at the goal and where there is no path.
+    """
+
+    cost: np.ndarray
+    successor: np.ndarray
+
+    def path(self, number: int) -> list[int]:
+        """The sets on the best path, beginning with `number` itself."""
+        path = [number]
+        while (number := int(self.successor[number])) != NOWHERE:
+            path.append(number)
+        return path
+
+
+class ShortestPaths:
+    """Answers for one table. The graph is turned around once; each goal then costs one Dijkstra."""
+
+    def __init__(self, table: TransitionTable) -> None:
+        self.table = table
+
+    @cached_property
+    def cost(self) -> np.ndarray:
+        """`float64[E]` −log c_π of each edge, infinite where c_π is zero."""
+        with np.errstate(divide="ignore"):
+            return -np.log(self.table.probability) + COST_PER_EDGE
+
+    @cached_property
+    def _reversed(self) -> csr_array:
+        """The graph with every edge turned around, so that one search from the goal finds all ways to it."""
+        table, possible = self.table, np.isfinite(self.cost)
+        shape = (table.num_nodes, table.num_nodes)
+        edges = (self.cost[possible], (table.target[possible], table.source[possible]))
+        return csr_array(edges, shape=shape)
+
+    def to_goal(self, goal: Goal) -> Distances:
+        """Distances to the nearest of all sets that satisfy a goal."""
+        return self.to_sets(self.table.satisfying(goal))
+
+    def to_sets(self, numbers: np.ndarray) -> Distances:
+        """Distances to the nearest of some sets."""
+        if not len(numbers):
+            nothing = np.full(self.table.num_nodes, np.inf)
+            return Distances(nothing, np.full(self.table.num_nodes, NOWHERE, np.int32))
+        cost, successor, _ = dijkstra(self._reversed, indices=numbers, min_only=True, return_predecessors=True)
+        return Distances(cost, successor)

@@ -1,0 +1,231 @@
+"""Execution (Algorithm 2): act towards the next set on the path, look where that led, replan.
+
+Many goals are pursued at once, one in each copy of the environment: the networks see whole batches, and only copies
+whose attributes changed, or whose patience ran out, cost a look at the table.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from attribute_planner.attributes import Goal
+from attribute_planner.environments.spaces import Action, Observation
+from attribute_planner.environments.worlds import Moment, Worlds, where_batch
+from attribute_planner.parts.bodies import NO_VALUE
+from attribute_planner.parts.detector import AttributeDetector, detected_values
+from attribute_planner.parts.distributions import uniform_action
+from attribute_planner.parts.policy import GoalPolicy
+from attribute_planner.parts.table import UNKNOWN
+from attribute_planner.planning.episode import ARRIVED, DEVIATED, ENDED, GAVE_UP, LOST, ON_THE_WAY, Episode, TraceStep
+from attribute_planner.planning.planner import Planner
+from attribute_planner.planning.pursuit import NO_WAY, Choice, pursuit_for
+
+Key = jax.Array
+
+
+@dataclass(frozen=True)
+class ExecutionConfig:
+    """How a plan is carried out."""
+
+    mode: str = "default"
+    """`paper`: Algorithm 2 as published; `default`: also remembers within the episode what failed."""
+    patience: int = 80
+    """After how many steps without a change the default mode gives an attempt up: t_max."""
+    record: bool = False
+    """Whether to keep a trace of every step."""
+    pictures: bool = False
+    """Whether to keep a picture of every step."""
+
+
+@dataclass(frozen=True)
+class Driver:
+    """The parts of an agent that act: detector (or the true f), policy and planner."""
+
+    detector: AttributeDetector | None
+    policy: GoalPolicy
+    planner: Planner
+
+
+def pursue(
+    driver: Driver,
+    worlds: Worlds,
+    moment: Moment,
+    goals: Sequence[Goal],
+    max_steps: int,
+    config: ExecutionConfig,
+    *,
+    key: Key,
+) -> list[Episode]:
+    """Algorithm 2 for a batch: one goal in each copy, from the given moment, for at most `max_steps` steps."""
+    values = detect(driver, moment)
+    walks = [Walk(driver.planner, goal, values[i], config) for i, goal in enumerate(goals)]
+    pictures = [_picture(worlds, i, walk, config) for i, walk in enumerate(walks)]
+    for step in range(max_steps):
+        if not any(walk.active for walk in walks):
+            break
+        act_key, chance_key = jax.random.split(jax.random.fold_in(key, step))
+        aims = np.stack([walk.aim for walk in walks])
+        action = _act(driver.policy, moment.observation, jnp.asarray(values), jnp.asarray(aims), act_key)
+        moment = worlds.step(action, chance_key)
+        values, truth = detect(driver, moment), true_values(driver, moment)
+        for i, walk in enumerate(walks):
+            if walk.active:
+                walk.advance(step, values[i], truth[i], bool(moment.over[i]), lambda i=i: _action_of(action, i))
+                pictures[i] += _picture(worlds, i, walk, config)
+    return [walk.episode(max_steps, pictures[i]) for i, walk in enumerate(walks)]
+
+
+def detect(driver: Driver, moment: Moment) -> np.ndarray:
+    """`int32[B, A]` what the agent believes the attributes to be."""
+    if driver.detector is None:
+        return np.asarray(moment.values)
+    return np.asarray(detected_values(driver.detector, moment.observation))
+
+
+def true_values(driver: Driver, moment: Moment) -> np.ndarray:
+    """`int32[B, A]` the attributes as they are, by which success is judged; where f is not given, as detected."""
+    return detect(driver, moment) if moment.values is None else np.asarray(moment.values)
+
+
+@dataclass
+class Walk:
+    """One copy's way to its goal: where it is, what it aims at, how long it has been trying."""
+
+    planner: Planner
+    goal: Goal
+    values: np.ndarray
+    config: ExecutionConfig
+    steps: int = 0
+    transitions: int = 0
+    replans: int = 0
+    waited: int = 0
+    trace: list[TraceStep] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.plan = self.planner.plan(self.values, self.goal)
+        self.success = bool(self.goal.satisfied_by(self.values))
+        self.active = self.plan.reachable and not self.success
+        self.number = self._locate(self.values)
+        self._pursuit = pursuit_for(self.config.mode, self.planner, self.goal, self.config.patience)
+        self._choice = self._choose() if self.active else NO_WAY
+
+    @property
+    def aim(self) -> np.ndarray:
+        """`int32[A]` the set that the policy is told to reach; none if there is no plan."""
+        if self._choice.target == UNKNOWN:
+            return np.full(len(self.planner.table.space), NO_VALUE, np.int32)
+        return self.planner.table.values[self._choice.target]
+
+    def advance(
+        self, step: int, values: np.ndarray, truth: np.ndarray, over: bool, action: Callable[[], Any]
+    ) -> None:
+        """Take in where a step has led (as detected, and in truth), and decide what to aim at next."""
+        before, choice = self.values, self._choice
+        self.steps, self.waited = step + 1, self.waited + 1
+        outcome, replanned = ON_THE_WAY, False
+        if (values != before).any():
+            outcome, replanned = self._move(values, truth)
+        elif self._pursuit.patience is not None and self.waited >= self._pursuit.patience:
+            outcome, replanned = GAVE_UP, True
+            self._fail()
+        if over and self.active:
+            outcome, self.active = ENDED, False
+        if self.config.record:
+            self._write(step, before, choice, action(), outcome, replanned)
+
+    def episode(self, max_steps: int, pictures: list[np.ndarray]) -> Episode:
+        """The account of the walk."""
+        return Episode(
+            self.goal,
+            self.success,
+            self.steps,
+            self.transitions,
+            self.replans,
+            self.plan,
+            self._reason(max_steps),
+            self.values,
+            self.trace,
+            pictures,
+        )
+
+    def _move(self, values: np.ndarray, truth: np.ndarray) -> tuple[str, bool]:
+        """The attributes changed: the way leads on from there."""
+        number = self._locate(values)
+        self.transitions += 1
+        arrived = number == self._choice.target != UNKNOWN
+        lost = self._choice.target == UNKNOWN
+        if not arrived and not lost:
+            self._pursuit.failed(self.number, self._choice.edge)
+        self.values, self.number, self.waited = values, number, 0
+        if self.goal.satisfied_by(values):
+            self.success, self.active = bool(self.goal.satisfied_by(truth)), False
+            return (ARRIVED if arrived else DEVIATED), False
+        self._choice = self._choose()
+        self.replans += not arrived
+        return (ARRIVED if arrived else LOST if lost else DEVIATED), not arrived
+
+    def _fail(self) -> None:
+        """Nothing changed for too long."""
+        if self._choice.edge != UNKNOWN:
+            self._pursuit.failed(self.number, self._choice.edge)
+        self.waited, self.replans = 0, self.replans + 1
+        self._choice = self._choose()
+
+    def _choose(self) -> Choice:
+        choice = self._pursuit.choose(self.number)
+        if choice is NO_WAY and self._pursuit.patience is None:
+            self.active = False
+        return choice
+
+    def _locate(self, values: np.ndarray) -> int:
+        return self.planner.table.number_of(np.asarray(self.planner.table.space.pack(values)))
+
+    def _write(
+        self, step: int, before: np.ndarray, choice: Choice, action: Any, outcome: str, replanned: bool
+    ) -> None:
+        table, known = self.planner.table, choice.target != UNKNOWN
+        self.trace.append(
+            TraceStep(
+                step,
+                table.space.decode(before),
+                table.space.decode(table.values[choice.target]) if known else None,
+                float(table.probability[choice.edge]) if known else 0.0,
+                action,
+                outcome,
+                replanned,
+            )
+        )
+
+    def _reason(self, max_steps: int) -> str:
+        if self.success:
+            return ""
+        if not self.plan.reachable:
+            return self.plan.reason
+        if self.steps >= max_steps:
+            return f"the goal was not reached within {max_steps} steps."
+        if self.goal.satisfied_by(self.values):
+            return "the detector took another attribute set for the goal."
+        return "the episode ended, or led to where no plan is known, before the goal was reached."
+
+
+@eqx.filter_jit
+def _act(policy: GoalPolicy, observation: Observation, values: jax.Array, aims: jax.Array, key: Key) -> Action:
+    """An action for each copy: the policy's, or a random one where there is no plan to follow."""
+    policy_key, random_key = jax.random.split(key)
+    opinion = policy(observation, values, aims)
+    batch = values.shape[:1] if opinion.active is None else opinion.active.shape
+    at_random = uniform_action(policy.action_space, batch, key=random_key)
+    return where_batch(aims[:, 0] == NO_VALUE, at_random, opinion.sample(key=policy_key))
+
+
+def _action_of(action: Action, copy: int) -> Any:
+    return jax.tree.map(lambda leaf: np.asarray(leaf[copy]).tolist(), action)
+
+
+def _picture(worlds: Worlds, copy: int, walk: Walk, config: ExecutionConfig) -> list[np.ndarray]:
+    return [worlds.draw(copy)] if config.pictures else []

@@ -1,0 +1,47 @@
+"""Where a result comes from: versions, hardware, commit."""
+
+import os
+import platform
+import subprocess
+from functools import lru_cache
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import jax
+
+
+@lru_cache
+def provenance() -> dict[str, Any]:
+    """What a reader needs to make the result again, beside configuration and seed."""
+    return {
+        "version": _version("attribute-planner"),
+        "commit": _commit(),
+        "python": platform.python_version(),
+        "jax": jax.__version__,
+        "device": jax.devices()[0].device_kind,
+        "machine": platform.machine(),
+        "cores": os.cpu_count(),
+    }
+
+
+def _version(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "from source"
+
+
+def _commit() -> str:
+    """The commit of the source tree, with `+` if it has local changes; empty outside a checkout."""
+    try:
+        described = subprocess.run(
+            ["git", "describe", "--always", "--dirty=+", "--abbrev=12", "--exclude=*"],
+            cwd=Path(__file__).parent,
+            capture_output=True,
+            text=True,
+            timeout=5,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return described.stdout.strip()

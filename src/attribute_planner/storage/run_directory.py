@@ -1,0 +1,292 @@
+"""The run directory: everything about one training run.
+
+    config.json         environment, attributes, settings, seed, provenance
+    agent.safetensors   detector, policy, table, and what training needs to go on
+    metrics.jsonl       one line per epoch
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import equinox as eqx
+import jax
+import numpy as np
+
+from attribute_planner.agent import Agent
+from attribute_planner.algorithm import Progress
+from attribute_planner.attributes import Attribute, AttributeSpace
+from attribute_planner.configuration import TrainConfig
+from attribute_planner.environments.interface import Environment
+from attribute_planner.environments.registry import ENVIRONMENTS, make
+from attribute_planner.errors import RunDirectoryError
+from attribute_planner.parts.counting import TransitionCounts
+from attribute_planner.parts.detector import AttributeDetector
+from attribute_planner.parts.policy import GoalPolicy
+from attribute_planner.parts.table import TransitionTable, table_of_counts
+from attribute_planner.phases.detect import Detected, DetectorError
+from attribute_planner.phases.explore import Explored
+from attribute_planner.phases.practise import Practised
+from attribute_planner.phases.reinforce import Learner, ReinforceConfig, new_learner
+from attribute_planner.storage.arrays import Arrays, arrays_of, fill, read_arrays, write_arrays, write_bytes
+from attribute_planner.storage.provenance import provenance
+from attribute_planner.storage.settings import settings_from_json, settings_to_json
+
+FORMAT = 1
+CONFIG, AGENT, METRICS = "config.json", "agent.safetensors", "metrics.jsonl"
+
+
+@dataclass(frozen=True)
+class Description:
+    """What config.json says.
+
+    environment: name and parameters; parameters are `None` for an environment that is not built in.
+    """
+
+    name: str
+    parameters: dict[str, Any] | None
+    attributes: AttributeSpace
+    config: TrainConfig
+    seed: int
+
+
+def describe_run(env: Environment, config: TrainConfig, seed: int) -> Description:
+    """The description of a new run."""
+    return Description(env.name, parameters_of(env), env.attributes, config, seed)
+
+
+def parameters_of(env: Environment) -> dict[str, Any] | None:
+    """The parameters with which `make` builds the same environment; `None` if it is not built in."""
+    return settings_to_json(env) if env.name in ENVIRONMENTS else None
+
+
+class RunDirectory:
+    """A run directory that exists."""
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(path)
+        if not (self.path / CONFIG).is_file():
+            missing = "does not exist" if not self.path.exists() else f"holds no {CONFIG}"
+            raise RunDirectoryError(f"{self.path} is not a run directory: it {missing}. Train one with --out {self.path}.")
+
+    @staticmethod
+    def create(path: Path | str, description: Description) -> "RunDirectory":
+        """A new run directory; an error if there is something at `path` already."""
+        path = Path(path)
+        if path.is_file() or (path.is_dir() and any(path.iterdir())):
+            raise RunDirectoryError(f"{path} is in use already; go on with --resume (resume=True), or choose another one.")
+        path.mkdir(parents=True, exist_ok=True)
+        write_bytes(path / CONFIG, json.dumps(_description_to_json(description), indent=2).encode())
+        return RunDirectory(path)
+
+    @property
+    def description(self) -> Description:
+        try:
+            saved = json.loads((self.path / CONFIG).read_text())
+            return _description_from_json(saved)
+        except (ValueError, KeyError, TypeError) as error:
+            raise RunDirectoryError(f"{self.path / CONFIG} is not a run's description: {error!r}") from error
+
+    def environment(self, env: Environment | None = None) -> Environment:
+        """The run's environment: built anew, or the given one if its attributes are those of the run."""
+        described = self.description
+        if env is None:
+            if described.parameters is None:
+                raise RunDirectoryError(
+                    f"{self.path} was trained on {described.name!r}, an environment of one's own, which cannot be built "
+                    f"from a file: load it in Python with ap.load({str(self.path)!r}, env=…)."
+                )
+            return make(described.name, **described.parameters)
+        if env.attributes != described.attributes:
+            raise RunDirectoryError(
+                f"{self.path} was trained with the attributes {', '.join(described.attributes.names)}; the given "
+                f"environment has {', '.join(env.attributes.names)}, or other values of them."
+            )
+        return env
+
+    def save(self, progress: Progress) -> None:
+        """Keep how far training has come."""
+        arrays: Arrays = {}
+        notes: dict[str, Any] = {"format": FORMAT}
+        for part, (saved, note) in _parts(progress).items():
+            arrays |= saved
+            notes[part] = note
+        write_arrays(self.path / AGENT, arrays, notes)
+
+    def progress(self, env: Environment) -> Progress:
+        """How far training had come; nothing yet, if it was stopped before the first save."""
+        if not (self.path / AGENT).exists():
+            return Progress()
+        arrays, notes = read_arrays(self.path / AGENT)
+        config = self.description.config
+        return Progress(
+            _load_detected(env, config, arrays, notes),
+            _load_explored(env, config, arrays, notes),
+            _load_practised(env, config, arrays, notes),
+        )
+
+    def agent(self, env: Environment | None = None) -> Agent:
+        """The agent as far as it has been trained."""
+        env, config = self.environment(env), self.description.config
+        if not (self.path / AGENT).exists():
+            raise RunDirectoryError(f"{self.path} holds no agent yet: training stopped before its first save; --resume it.")
+        arrays, notes = read_arrays(self.path / AGENT)
+        if "practised" not in notes:
+            raise RunDirectoryError(f"{self.path}: training has not begun to practise yet; go on with --resume.")
+        detector = _load_detector(env, config, arrays) if "detected" in notes else None
+        policy = fill("practised.policy", _policy_template(env, config.practise.width), arrays)
+        return Agent(env, detector, policy, _load_table(env, config, arrays), config.practise.max_attempt_steps)
+
+    def write_metrics(self, line: Mapping[str, Any]) -> None:
+        """Append one line of metrics."""
+        with open(self.path / METRICS, "a") as file:
+            file.write(json.dumps(line) + "\n")
+
+    def metrics(self) -> list[dict[str, Any]]:
+        """All lines of metrics."""
+        path = self.path / METRICS
+        return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def save_agent(path: Path | str, agent: Agent, config: TrainConfig, seed: int) -> None:
+    """A run directory with the agent alone, without what training would need to go on: small enough to ship."""
+    run = RunDirectory.create(path, describe_run(agent.env, config, seed))
+    arrays = arrays_of("practised.policy", agent.policy) | _table_arrays(agent.table)
+    notes: dict[str, Any] = {"format": FORMAT, "practised": {"shipped": True}}
+    if agent.detector is not None:
+        arrays |= arrays_of("detected.detector", agent.detector)
+        notes["detected"] = {}
+    write_arrays(run.path / AGENT, arrays, notes)
+
+
+def _parts(progress: Progress) -> dict[str, tuple[Arrays, dict[str, Any]]]:
+    parts: dict[str, tuple[Arrays, dict[str, Any]]] = {}
+    if progress.detected is not None:
+        error = progress.detected.error
+        arrays = arrays_of("detected.detector", progress.detected.detector)
+        parts["detected"] = arrays, {
+            "per_attribute": error.per_attribute.tolist(),
+            "full_set": error.full_set,
+            "states": error.states,
+        }
+    if progress.explored is not None:
+        explored = progress.explored
+        parts["explored"] = (
+            _counts_arrays(explored.counts) | _learner_arrays("explored", explored.learner),
+            {"epoch": explored.epoch, "steps": explored.steps},
+        )
+    if progress.practised is not None:
+        practised = progress.practised
+        statistics = {"practised.attempts": practised.attempts, "practised.successes": practised.successes}
+        parts["practised"] = (
+            statistics | _learner_arrays("practised", practised.learner),
+            {"epoch": practised.epoch, "steps": practised.steps},
+        )
+    return parts
+
+
+def _learner_arrays(prefix: str, learner: Learner) -> Arrays:
+    return arrays_of(f"{prefix}.policy", learner.policy) | arrays_of(f"{prefix}.optimiser", learner.optimiser)
+
+
+def _counts_arrays(counts: TransitionCounts) -> Arrays:
+    return {
+        "explored.sets": counts.sets.rows,
+        "explored.pairs": counts.pairs.rows,
+        "explored.visits": counts.visits,
+    }
+
+
+def _table_arrays(table: TransitionTable) -> Arrays:
+    names = ("words", "source", "target", "visits", "attempts", "successes")
+    return {f"table.{name}": getattr(table, name) for name in names}
+
+
+def _policy_template(env: Environment, width: int) -> GoalPolicy:
+    return eqx.filter_eval_shape(lambda: GoalPolicy(env, width, key=jax.random.key(0)))
+
+
+def _load_learner(prefix: str, env: Environment, width: int, learning: ReinforceConfig, arrays: Arrays) -> Learner:
+    template = eqx.filter_eval_shape(lambda: new_learner(GoalPolicy(env, width, key=jax.random.key(0)), learning))
+    return Learner(
+        fill(f"{prefix}.policy", template.policy, arrays), fill(f"{prefix}.optimiser", template.optimiser, arrays)
+    )
+
+
+def _load_detector(env: Environment, config: TrainConfig, arrays: Arrays) -> AttributeDetector:
+    template = eqx.filter_eval_shape(lambda: AttributeDetector(env, config.detect.width, key=jax.random.key(0)))
+    return fill("detected.detector", template, arrays)
+
+
+def _load_detected(env: Environment, config: TrainConfig, arrays: Arrays, notes: dict) -> Detected | None:
+    if "detected" not in notes:
+        return None
+    note = notes["detected"]
+    error = DetectorError(np.array(note["per_attribute"]), note["full_set"], note["states"])
+    return Detected(_load_detector(env, config, arrays), error)
+
+
+def _load_explored(env: Environment, config: TrainConfig, arrays: Arrays, notes: dict) -> Explored | None:
+    if "explored" not in notes:
+        return None
+    learner = _load_learner("explored", env, config.explore.width, config.explore.learning, arrays)
+    return Explored(_load_counts(env, arrays), learner, notes["explored"]["epoch"], notes["explored"]["steps"])
+
+
+def _load_practised(env: Environment, config: TrainConfig, arrays: Arrays, notes: dict) -> Practised | None:
+    if "practised" not in notes or notes["practised"].get("shipped"):
+        return None
+    learner = _load_learner("practised", env, config.practise.width, config.practise.learning, arrays)
+    statistics = arrays["practised.attempts"], arrays["practised.successes"]
+    return Practised(learner, *statistics, notes["practised"]["epoch"], notes["practised"]["steps"])
+
+
+def _load_counts(env: Environment, arrays: Arrays) -> TransitionCounts:
+    counts = TransitionCounts(env.attributes.num_words)
+    sets, pairs = arrays["explored.sets"], arrays["explored.pairs"]
+    counts.sets.number(sets)
+    counts.add(sets[pairs[:, 0]], sets[pairs[:, 1]], arrays["explored.visits"])
+    return counts
+
+
+def _load_table(env: Environment, config: TrainConfig, arrays: Arrays) -> TransitionTable:
+    if "table.words" in arrays:
+        parts = {name: arrays[f"table.{name}"] for name in ("words", "source", "target", "visits", "attempts", "successes")}
+        return TransitionTable(env.attributes, **parts, estimator=config.estimator)
+    table = table_of_counts(env.attributes, _load_counts(env, arrays), config.estimator)
+    return table.with_practice(arrays["practised.attempts"], arrays["practised.successes"])
+
+
+def _description_to_json(description: Description) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "environment": {"name": description.name, "parameters": description.parameters},
+        "attributes": [
+            {"name": each.name, "values": [str(value) for value in each.values], "kind": each.kind}
+            for each in description.attributes.attributes
+        ],
+        "config": settings_to_json(description.config),
+        "seed": description.seed,
+        "provenance": provenance(),
+    }
+
+
+def _description_from_json(saved: dict[str, Any]) -> Description:
+    if saved["format"] != FORMAT:
+        raise RunDirectoryError(f"The run has format {saved['format']}; this version reads format {FORMAT}.")
+    return Description(
+        saved["environment"]["name"],
+        saved["environment"]["parameters"],
+        AttributeSpace(tuple(_attribute(each) for each in saved["attributes"])),
+        settings_from_json(TrainConfig, saved["config"]),
+        saved["seed"],
+    )
+
+
+def _attribute(saved: dict[str, Any]) -> Attribute:
+    values = saved["values"]
+    if saved["kind"] == "integer":
+        return Attribute(saved["name"], range(int(values[0]), int(values[-1]) + 1, int(values[1]) - int(values[0])))
+    return Attribute(saved["name"], tuple(values))

@@ -1,0 +1,119 @@
+"""`train` and `load` as users call them: run directories, progress bars, and going on where a run stopped."""
+
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import jax
+
+from attribute_planner import algorithm
+from attribute_planner.agent import Agent
+from attribute_planner.algorithm import Progress
+from attribute_planner.configuration import TrainConfig, default_config
+from attribute_planner.environments.interface import Environment
+from attribute_planner.environments.registry import make
+from attribute_planner.errors import ConfigurationError
+from attribute_planner.storage.agents import find_run
+from attribute_planner.storage.run_directory import RunDirectory, describe_run
+
+SECONDS_BETWEEN_SAVES = 20.0
+
+
+def train(
+    env: Environment | str,
+    *,
+    seed: int = 0,
+    steps: int | None = None,
+    run_dir: str | Path | None = None,
+    config: TrainConfig | None = None,
+    resume: bool = False,
+    progress: bool = False,
+    tensorboard: bool = False,
+) -> Agent:
+    """Train an agent: detect, explore, practise.
+
+    steps: environment steps of all phases together; the environment's own budget if not given.
+    run_dir: where to keep everything; nothing is kept if not given.
+    config: settings of the phases; the environment's own if not given.
+    resume: go on with the run in `run_dir`, with its own settings and seed (and perhaps more `steps`).
+    progress: show progress bars.
+    tensorboard: also write TensorBoard events into `run_dir`.
+    """
+    env = make(env) if isinstance(env, str) else env
+    if not isinstance(env, Environment):
+        raise ConfigurationError(f"train needs an environment (ap.make, ap.from_gymnasium), not a {type(env).__name__}.")
+    if resume and run_dir is None:
+        raise ConfigurationError("To resume a run, say which: run_dir=….")
+    if resume:
+        assert run_dir is not None
+        run = RunDirectory(run_dir)
+        env, described = run.environment(env), run.description
+        config, seed, begun = described.config, described.seed, run.progress(env)
+    else:
+        config, begun, run = config or default_config(env.name), Progress(), None
+    config = config if steps is None else config.with_steps(steps)
+    if run_dir is not None and run is None:
+        run = RunDirectory.create(run_dir, describe_run(env, config, seed))
+    recorder = Recorder(run, begun, show=progress, tensorboard=tensorboard)
+    try:
+        return algorithm.train(env, config, key=jax.random.key(seed), begun=begun, watch=recorder)
+    finally:
+        recorder.close()
+
+
+def load(run: str | Path, env: Environment | None = None) -> Agent:
+    """The agent in a run directory, or one that ships with the package; `env` for an environment of one's own."""
+    return RunDirectory(find_run(run)).agent(env)
+
+
+class Recorder:
+    """Watches a training run: saves progress now and then and at the end, writes metrics, moves progress bars."""
+
+    def __init__(self, run: RunDirectory | None, begun: Progress, *, show: bool, tensorboard: bool) -> None:
+        self._run, self._progress = run, begun
+        self._started = self._saved = time.monotonic()
+        self._unsaved = False
+        self._bars = _bars() if show else None
+        self._events = _events(run) if tensorboard and run is not None else None
+
+    def __call__(self, phase: str, done: float, metrics: dict[str, Any], so_far: Any) -> None:
+        if so_far is not None:
+            self._progress = replace(self._progress, **{PRODUCTS[phase]: so_far})
+            self._unsaved = True
+        if self._bars is not None:
+            self._bars.show(phase, done, metrics)
+        if self._events is not None:
+            self._events(phase, metrics)
+        if self._run is not None:
+            self._run.write_metrics({"phase": phase, "seconds": round(time.monotonic() - self._started, 3), **metrics})
+            if time.monotonic() - self._saved > SECONDS_BETWEEN_SAVES:
+                self._save()
+
+    def close(self) -> None:
+        """Save what is not saved yet; also after an exception, so that nothing learned is lost."""
+        if self._run is not None and self._unsaved:
+            self._save()
+        if self._bars is not None:
+            self._bars.close()
+
+    def _save(self) -> None:
+        assert self._run is not None
+        self._run.save(self._progress)
+        self._saved, self._unsaved = time.monotonic(), False
+
+
+PRODUCTS = {"detect": "detected", "explore": "explored", "practise": "practised"}
+"""Which part of `Progress` a phase produces."""
+
+
+def _bars() -> Any:
+    from attribute_planner.drawing.progress_bars import ProgressBars
+
+    return ProgressBars()
+
+
+def _events(run: RunDirectory) -> Any:
+    from attribute_planner.storage.events import EventWriter
+
+    return EventWriter(run.path)

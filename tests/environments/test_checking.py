@@ -1,0 +1,227 @@
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from attribute_planner.attributes import Attribute, AttributeSpace, Goal
+from attribute_planner.environments.checking import check_environment, random_action
+from attribute_planner.environments.interface import HostEnvironment
+from attribute_planner.environments.spaces import (
+    Box,
+    Discrete,
+    ImageSpec,
+    Mixed,
+    VectorSpec,
+    WordsSpec,
+)
+from attribute_planner.environments.tasks import Task, complete_goal
+from attribute_planner.environments.worlds import Moment, Worlds
+from attribute_planner.errors import EnvironmentFaultError
+
+NOTHING, FLIP = 0, 1
+TWO_NUMBERS = VectorSpec(2)
+
+
+def other_value(values: jax.Array, key: jax.Array) -> Goal:
+    del key
+    return complete_goal(1 - values)
+
+
+@dataclass(frozen=True)
+class Lamps(HostEnvironment):
+    """Two lamps of which only the first has a switch. `spoil` tampers with what is seen after `spoiled_step` steps."""
+
+    name: ClassVar[str] = "lamps"
+
+    spoil: Callable[[Moment], Moment] = lambda moment: moment
+    spoiled_step: int = 0
+    goal: Callable[[jax.Array, jax.Array], Goal] = other_value
+    picture: np.ndarray | None = None
+    spec: VectorSpec | WordsSpec | ImageSpec = TWO_NUMBERS
+    leaky_reset: bool = False
+    cut_off: bool = True
+    episode_steps: int = 10
+    describes: bool = True
+    units: int | None = None
+
+    attributes: ClassVar[AttributeSpace] = AttributeSpace((Attribute("lit"), Attribute("broken")))
+    actions: ClassVar[Discrete] = Discrete(("nothing", "flip"))
+
+    @property
+    def observation(self) -> VectorSpec | WordsSpec | ImageSpec:
+        return self.spec
+
+    @property
+    def tasks(self) -> Mapping[str, Task]:
+        return {"other": Task("other", "", self.goal, 10)}
+
+    def worlds(self, copies: int) -> Worlds:
+        return LampWorlds(self, copies)
+
+
+class LampWorlds(Worlds):
+    def __init__(self, env: Lamps, copies: int) -> None:
+        self.env, self.copies, self.steps = env, copies, 0
+        self.values, self.ages = np.zeros((copies, 2), np.int32), np.zeros(copies, int)
+
+    def reset(self, key: jax.Array, task: Task | None = None) -> Moment:
+        return self.reset_where(np.ones(self.copies, bool), key)
+
+    def reset_where(self, which: np.ndarray, key: jax.Array) -> Moment:
+        self.values[which], self.ages[which] = 0, 0
+        if self.env.leaky_reset and not which.all():
+            self.values[:, 0] = 1
+        return self._moment()
+
+    def step(self, action: np.ndarray, key: jax.Array) -> Moment:
+        self.steps += 1
+        self.ages += 1
+        self.values[:, 0] ^= action == FLIP
+        moment = self._moment()
+        return self.env.spoil(moment) if self.steps == self.env.spoiled_step else moment
+
+    def draw(self, copy: int) -> np.ndarray:
+        if self.env.picture is None:
+            raise NotImplementedError
+        return self.env.picture
+
+    def _moment(self) -> Moment:
+        truncated = (self.ages >= self.env.episode_steps) & self.env.cut_off
+        return Moment(self.values.astype(np.float32), self.values.copy(), np.zeros(self.copies, bool), truncated)
+
+
+def spoiling(**changes: Callable[[np.ndarray], np.ndarray]) -> Callable[[Moment], Moment]:
+    """Changes fields of a moment: `spoiling(values=lambda values: values + 1)`."""
+    return lambda moment: replace(moment, **{name: change(getattr(moment, name)) for name, change in changes.items()})
+
+
+def raising(error: Exception) -> Callable[[Moment], Moment]:
+    def spoil(moment: Moment) -> Moment:
+        raise error
+
+    return spoil
+
+
+def test_a_healthy_environment_is_reported_with_what_was_seen():
+    report = check_environment(Lamps(picture=np.zeros((4, 6, 3), np.uint8)), steps=25)
+    assert (report.steps, report.episodes, report.attribute_sets, report.transitions) == (200, 16, 2, 2)
+    assert report.warnings == ("attribute 'broken' never changed in 25 random steps.",)
+    assert str(report).splitlines() == [
+        "lamps: no fault in 200 random steps; 16 episodes ended",
+        "  seen: 2 attribute sets, 2 transitions between them",
+        "  tasks: other",
+        "  pictures: 4 × 6 pixels",
+        "  warning: attribute 'broken' never changed in 25 random steps.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (spoiling(observation=lambda seen: seen * np.float32("nan")), "the observation contains NaN"),
+        (spoiling(observation=lambda seen: seen + np.float32("inf")), "the observation contains an infinite number"),
+        (spoiling(observation=lambda seen: seen[:, :1]), r"the observation has shape \(8, 1\); it must have \(8, 2\)"),
+        (
+            spoiling(observation=lambda seen: seen.astype(float)),
+            "the observation has type float64; it must have float32",
+        ),
+        (spoiling(values=lambda values: values + 2), "index [23] for attribute '(lit|broken)', which has 2 values"),
+        (
+            spoiling(values=lambda values: values.astype(float)),
+            "the attribute values are float64; they must be integers",
+        ),
+        (spoiling(values=lambda values: values[0]), r"the attribute values have shape \(2,\); they must have \(8, 2\)"),
+        (spoiling(values=lambda values: None), "there are no attribute values"),
+        (spoiling(terminated=lambda over: over.astype(int)), "terminated has type int64; it must have bool"),
+        (spoiling(truncated=lambda over: over[:2]), r"truncated has shape \(2,\); it must have \(8,\)"),
+        (raising(ZeroDivisionError("of no use\nat all")), "ZeroDivisionError: of no use$"),
+        (raising(EnvironmentFaultError("the engine is out of fuel.")), "the engine is out of fuel.$"),
+    ],
+)
+def test_a_fault_is_one_line_that_says_what_and_when(spoil: Callable[[Moment], Moment], message: str):
+    with pytest.raises(EnvironmentFaultError, match=f"^lamps: step 7: .*{message}") as caught:
+        check_environment(Lamps(spoil, spoiled_step=7), steps=10)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("env", "message"),
+    [
+        (Lamps(episode_steps=0), "episode_steps is 0"),
+        (Lamps(cut_off=False), "step 10: an episode goes on after episode_steps = 10"),
+        (Lamps(leaky_reset=True), "reset of some copies: a copy that was not to be reset has changed"),
+        (Lamps(spec=ImageSpec(4, 4)), r"reset: the observation has shape \(8, 2\); it must have \(8, 4, 4, 3\)"),
+        (Lamps(units=3), "its observation must be a UnitObservation"),
+        (Lamps(picture=np.zeros((4, 6), np.uint8)), r"draw: the picture is uint8\[4, 6\]; it must be uint8\[H, W, 3\]"),
+        (
+            Lamps(goal=lambda values, key: complete_goal(values)),
+            "goal of task 'other': every goal .* already satisfied",
+        ),
+        (
+            Lamps(goal=lambda values, key: complete_goal(values + 2)),
+            "goal of task 'other': .*index 2 for attribute 'lit'",
+        ),
+        (Lamps(goal=lambda values, key: Goal(values, values > 5)), "a goal asks for nothing"),
+        (Lamps(goal=lambda values, key: Goal(values, values)), "goal.wanted has type int32; it must have bool"),
+        (Lamps(goal=lambda values, key: undefined), "goal of task 'other': NameError: name 'undefined'"),
+    ],
+)
+def test_other_faults_are_found_too(env: Lamps, message: str):
+    with pytest.raises(EnvironmentFaultError, match=f"^lamps: .*{message}"):
+        check_environment(env, steps=12)
+
+
+def test_words_outside_the_vocabulary_are_a_fault():
+    def words(number: int) -> Callable[[Moment], Moment]:
+        return spoiling(observation=lambda seen: np.full(seen.shape, number, np.int16))
+
+    env = Lamps(words(5), spoiled_step=1, spec=WordsSpec(2, 5, (0, 1)))
+    with pytest.raises(EnvironmentFaultError, match="the observation has type float32; it must have int16"):
+        check_environment(env, steps=1)
+
+
+def test_goals_that_are_sometimes_satisfied_are_a_warning():
+    def sometimes(values: jax.Array, key: jax.Array) -> Goal:
+        return complete_goal(jnp.where(jax.random.bernoulli(key), values, 1 - values))
+
+    warnings = check_environment(Lamps(goal=sometimes), steps=5).warnings
+    assert any("of 32 goals are satisfied at the start" in warning for warning in warnings)
+
+
+def test_a_world_in_which_random_play_changes_nothing_is_a_warning():
+    warnings = check_environment(Lamps(), steps=0).warnings
+    assert warnings == ("no attribute ever changed in 0 random steps: random play will not explore this world.",)
+
+
+def test_an_environment_without_f_is_checked_for_the_rest():
+    env = Lamps(spoiling(values=lambda values: None), spoiled_step=1, describes=False)
+    report = check_environment(env, steps=3)
+    assert (report.attribute_sets, report.transitions) == (None, None)
+
+
+def test_worlds_are_closed_even_after_a_fault(monkeypatch: pytest.MonkeyPatch):
+    closed = []
+    monkeypatch.setattr(LampWorlds, "close", lambda worlds: closed.append(worlds))
+    with pytest.raises(EnvironmentFaultError):
+        check_environment(Lamps(raising(OSError("gone")), spoiled_step=1), steps=1)
+    assert len(closed) == 1
+
+
+@pytest.mark.parametrize(
+    ("actions", "units", "shapes"),
+    [
+        (Discrete(("a", "b")), None, [(5,)]),
+        (Discrete(("a", "b")), 3, [(5, 3)]),
+        (Box((0.0, -1.0), (1.0, 1.0)), None, [(5, 2)]),
+        (Mixed(Discrete(("a", "b")), Box((0.0,), (1.0,))), 3, [(5, 3), (5, 3, 1)]),
+    ],
+)
+def test_random_actions_have_the_shape_of_the_space(monkeypatch, actions, units, shapes):
+    monkeypatch.setattr(Lamps, "actions", actions)
+    action = random_action(Lamps(units=units), (5,), np.random.default_rng(0))
+    assert [leaf.shape for leaf in jax.tree.leaves(action)] == shapes
+    assert all(leaf.dtype in (np.int32, np.float32) for leaf in jax.tree.leaves(action))

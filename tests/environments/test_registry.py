@@ -1,0 +1,77 @@
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from attribute_planner.environments import registry
+from attribute_planner.environments.checking import check_environment, random_action
+from attribute_planner.environments.interface import PureEnvironment
+from attribute_planner.environments.registry import ENVIRONMENTS, make
+from attribute_planner.errors import ConfigurationError, UnknownNameError
+
+SLOW: set[str] = set()
+"""Environments whose check takes long; they are checked beside their own tests."""
+
+
+@pytest.mark.parametrize("name", sorted(ENVIRONMENTS.keys() - SLOW))
+def test_every_environment_passes_the_check(name: str):
+    report = check_environment(make(name), steps=40)
+    assert report.environment == name
+    assert report.picture is not None
+
+
+@pytest.mark.parametrize("name", sorted(ENVIRONMENTS.keys() - SLOW))
+def test_the_steps_of_a_pure_environment_compile_once(name: str):
+    env = make(name)
+    if not isinstance(env, PureEnvironment):
+        pytest.skip("runs on the host")
+    step, random = jax.jit(env.step), np.random.default_rng(0)
+    state = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), jax.eval_shape(env.reset, jax.random.key(0)))
+    for number in range(3):
+        action = jax.tree.map(jnp.asarray, random_action(env, (), random))
+        state = step(state, action, jax.random.key(number))
+    assert step._cache_size() == 1
+
+
+def test_environments_are_equal_if_their_parameters_are():
+    assert make("switches", size=[5, 8]) == make("switches", size=(5, 8)) != make("switches")
+    assert hash(make("switches", size=[5, 8])) == hash(make("switches", size=(5, 8)))
+
+
+def test_an_unknown_name_lists_what_exists_and_guesses():
+    with pytest.raises(UnknownNameError, match=r"no environment 'swiches'. Did you mean 'switches'\? There are: "):
+        make("swiches")
+
+
+def test_an_unknown_parameter_lists_those_that_exist():
+    with pytest.raises(UnknownNameError, match=r"no parameter of switches 'blocked'.*max_blocked"):
+        make("switches", blocked=0.1)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"size": 3}, r"size of switches is 3; it must be like its default, \(5, 10\)"),
+        ({"size": ("a", "b")}, "size of switches is"),
+        ({"size": (5, 6, 7)}, "size of switches is"),
+        ({"max_blocked": "much"}, "max_blocked of switches is 'much'"),
+        ({"show_corners": 1}, "show_corners of switches is 1"),
+        ({"episode_steps": 2.5}, "episode_steps of switches is 2.5"),
+        ({"episode_steps": 0}, "it must be at least 1"),
+        ({"size": (1, 2)}, "need more cells"),
+    ],
+)
+def test_a_wrong_parameter_is_one_clear_line(parameters, message):
+    with pytest.raises(ConfigurationError, match=message) as caught:
+        make("switches", **parameters)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_whole_number_will_do_where_a_fraction_is_asked_for():
+    assert make("switches", max_blocked=0).observation.count == 12
+
+
+def test_an_environment_whose_simulator_is_missing_says_so(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(registry.ENVIRONMENTS, "far", "no_such_simulator.worlds:Far")
+    with pytest.raises(ConfigurationError, match="'far' needs the package 'no_such_simulator'"):
+        make("far")
