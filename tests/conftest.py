@@ -23,7 +23,19 @@ DTYPE_PROMOTION = "strict"
 """Arrays of different types meet only where the code converts one."""
 
 TYPE_CHECKER = "beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))"
-"""What checks the types and shapes of every call into the package; an `int` will do for a `float`."""
+"""What checks the types and shapes of calls into the package; an `int` will do for a `float`."""
+
+CHECKED = [
+    "attribute_planner.environments",
+    "attribute_planner.planning",
+    "attribute_planner.agent",
+    "attribute_planner.storage",
+    "attribute_planner.drawing",
+    "attribute_planner.experiments",
+    "attribute_planner.benchmarks",
+    "attribute_planner.command_line",
+]
+"""The parts whose calls are checked. Protocols in a checked signature must be `runtime_checkable`."""
 
 CACHED_FROM_SECONDS = 0.2
 """What takes at least this long to compile is kept for the next session."""
@@ -64,7 +76,7 @@ optax.tree.bias_correction = _with_loose_types(optax.tree.bias_correction)  # Ad
 
 # Both must precede the first import of the package.
 jax.tree_util.register_dataclass = _without_checks(jax.tree_util.register_dataclass)
-install_import_hook("attribute_planner", TYPE_CHECKER)
+install_import_hook(CHECKED, TYPE_CHECKER)
 
 
 class NetworkAccessError(RuntimeError):

@@ -23,17 +23,18 @@ LAYERS = {
     "algorithm": 5,
     "storage": 6,
     "drawing": 7,
+    "training": 8,
     "viewer": 8,
-    "__init__": 8,
     "experiments": 9,
-    "benchmarks": 10,
-    "command_line": 11,
-    "__main__": 12,
+    "__init__": 10,
+    "benchmarks": 11,
+    "command_line": 12,
+    "__main__": 13,
 }
 """The files and folders of the package, low to high. One may import what stands as high as itself, or lower."""
 
 NEVER = {
-    "baselines": {"phases", "planning", "configuration", "agent", "algorithm"},
+    "baselines": {"phases", "planning", "configuration", "agent", "algorithm", "training"},
 }
 """What must not be imported for another reason: a baseline shares nothing with the method that it is compared with."""
 

@@ -30,7 +30,7 @@ class Agent:
     detector: f̂; `None` where the environment's own f is used.
     policy: π(a | s, ρ_goal).
     table: c_π.
-    patience: after how many steps without a change an attempt has failed: t_max of training.
+    patience: after how many steps without a change an attempt is given up; twice t_max of training.
     """
 
     env: Environment
@@ -62,7 +62,7 @@ class Agent:
         mode: str = "default",
         pictures: bool = False,
     ) -> Episode:
-        """Begin an episode and pursue a goal in it, for `max_steps` steps or as long as an episode lasts."""
+        """Begin an episode and pursue a goal in it, for `max_steps` steps or as long as the main task allows."""
         if max_steps is not None:
             require_positive("max_steps", max_steps)
         wanted = self.goal(goal)
@@ -70,7 +70,7 @@ class Agent:
         config = ExecutionConfig(mode, self.patience, record=True, pictures=pictures)
         worlds = self.env.worlds(1)
         try:
-            limit = max_steps or self.env.episode_steps
+            limit = max_steps or self.env.task(None).max_steps
             return self.pursue(worlds, worlds.reset(reset_key), [wanted], limit, config, key=pursue_key)[0]
         finally:
             worlds.close()

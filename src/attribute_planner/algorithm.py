@@ -47,4 +47,4 @@ def train(
     practised, table = practise(
         env, detector, possible, config.practise, key=practise_key, begun=begun.practised, watch=watch
     )
-    return Agent(env, detector, practised.learner.policy, table, patience=config.practise.max_attempt_steps)
+    return Agent(env, detector, practised.learner.policy, table, patience=2 * config.practise.max_attempt_steps)

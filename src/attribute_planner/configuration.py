@@ -1,4 +1,4 @@
-"""All settings of a training run in one place; the defaults work on small worlds, built-in environments have their own."""
+"""All settings of a training run in one place. The defaults work on small worlds; built-in environments have their own."""
 
 from dataclasses import dataclass, field, replace
 
@@ -63,11 +63,9 @@ def require_positive(name: str, value: float) -> None:
 HOST = TrainConfig()
 """For environments of one's own, on the host: few copies, each step used well."""
 
-GRID_WORLDS = TrainConfig()
-
 PRESETS: dict[str, TrainConfig] = {
-    "switches": GRID_WORLDS,
-    "crafting": GRID_WORLDS,
+    "switches": TrainConfig(explore=ExploreConfig(steps=400_000), practise=PractiseConfig(steps=12_000_000)),
+    "crafting": TrainConfig(explore=ExploreConfig(steps=1_000_000), practise=PractiseConfig(steps=5_000_000)),
 }
 """The settings of each built-in environment."""
 

@@ -42,7 +42,9 @@ def train(
     """
     env = make(env) if isinstance(env, str) else env
     if not isinstance(env, Environment):
-        raise ConfigurationError(f"train needs an environment (ap.make, ap.from_gymnasium), not a {type(env).__name__}.")
+        raise ConfigurationError(
+            f"train needs an environment (ap.make, ap.from_gymnasium), not a {type(env).__name__}."
+        )
     if resume and run_dir is None:
         raise ConfigurationError("To resume a run, say which: run_dir=….")
     if resume:

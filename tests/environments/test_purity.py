@@ -27,18 +27,26 @@ class Counter(PureEnvironment):
 
     first: Callable[[jax.Array], Any] = lambda key: jax.random.randint(key, (), 0, 4)
     rule: Callable[[Any, jax.Array, jax.Array], Any] = counted_up
-    f: Callable[[Any], jax.Array] = lambda state: state[None]
+    f: Callable[[Any], Any] = lambda state: state[None]
     over: Callable[[Any], jax.Array] = lambda state: jnp.zeros((), bool)
     episode_steps: int = 50
 
-    attributes: ClassVar[AttributeSpace] = AttributeSpace((Attribute("count", range(4)),))
-    observation: ClassVar[VectorSpec] = VectorSpec(4)
-    actions: ClassVar[Discrete] = Discrete(("stay", "count"))
+    @property
+    def attributes(self) -> AttributeSpace:
+        return AttributeSpace((Attribute("count", range(4)),))
+
+    @property
+    def observation(self) -> VectorSpec:
+        return VectorSpec(4)
+
+    @property
+    def actions(self) -> Discrete:
+        return Discrete(("stay", "count"))
 
     def reset(self, key: jax.Array) -> Any:
         return self.first(key)
 
-    def step(self, state: Any, action: jax.Array, key: jax.Array) -> Any:
+    def step(self, state: Any, action: Any, key: jax.Array) -> Any:
         return self.rule(state, action, key)
 
     def observe(self, state: Any) -> jax.Array:

@@ -22,7 +22,7 @@ class Goal:
     values: Array
     wanted: Array
 
-    def satisfied_by(self, values: Array) -> Array:
+    def satisfied_by(self, values: Array) -> Array | np.bool_:
         """`[...]` whether attribute sets `[..., A]` are what the goal asks for."""
         return ((self.values == values) | ~self.wanted).all(axis=-1)
 

@@ -10,7 +10,7 @@ The words of a set, read as one number, are its integer `key`. Packing is exact 
 different sets never share a key.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import ModuleType
@@ -41,7 +41,9 @@ class Attribute:
 
     def __post_init__(self) -> None:
         if isinstance(self.values, str) or not all(isinstance(v, int if self.is_integer else str) for v in self.values):
-            raise ConfigurationError(f"Attribute {self.name!r}: values must be a tuple of names, or a range of integers.")
+            raise ConfigurationError(
+                f"Attribute {self.name!r}: values must be a tuple of names, or a range of integers."
+            )
         if not isinstance(self.values, range):
             object.__setattr__(self, "values", tuple(self.values))
         if not self.name or any(c.isspace() or c == "=" for c in self.name):
@@ -51,7 +53,9 @@ class Attribute:
                 f"Attribute {self.name!r} has {len(self.values)} values; it needs between 2 and {MAX_VALUES}."
             )
         if len(set(self.values)) < len(self.values):
-            raise ConfigurationError(f"Attribute {self.name!r} names a value twice: {', '.join(map(str, self.values))}.")
+            raise ConfigurationError(
+                f"Attribute {self.name!r} names a value twice: {', '.join(map(str, self.values))}."
+            )
 
     @property
     def is_binary(self) -> bool:
@@ -83,7 +87,7 @@ class Attribute:
             return int(text)
         raise unknown_name(f"value of attribute {self.name!r}", value, self._shown_values())
 
-    def decode(self, index: int) -> Value:
+    def decode(self, index: int | np.integer) -> Value:
         """The value at an index: a bool, an int or a name, by the attribute's kind."""
         return bool(index) if self.is_binary else self.values[int(index)]
 
@@ -109,7 +113,7 @@ class AttributeSpace:
     def __len__(self) -> int:
         return len(self.attributes)
 
-    def __iter__(self) -> Iterable[Attribute]:
+    def __iter__(self) -> Iterator[Attribute]:
         return iter(self.attributes)
 
     @cached_property
@@ -138,6 +142,12 @@ class AttributeSpace:
             shifts.append(shift)
             shift += int(width)
         return np.array(words), np.array(shifts), widths
+
+    @cached_property
+    def _places(self) -> list[int]:
+        """`[A]` where each attribute's bits begin in the key."""
+        words, shifts, _ = self._layout
+        return (BITS_PER_WORD * words + shifts).tolist()
 
     @property
     def num_words(self) -> int:
@@ -183,7 +193,7 @@ class AttributeSpace:
         """Words `uint32[..., W]` of values `[..., A]`; NumPy in, NumPy out, and likewise for JAX."""
         xp = _array_module(values)
         words, shifts, _ = self._layout
-        shifted = values.astype(xp.uint32) << xp.asarray(shifts, xp.uint32)
+        shifted = values.astype(xp.uint32) << _spread(shifts, values.shape, xp)
         return xp.stack(
             [shifted[..., words == word].sum(axis=-1, dtype=xp.uint32) for word in range(self.num_words)], axis=-1
         )
@@ -192,12 +202,16 @@ class AttributeSpace:
         """Values `int32[..., A]` of words `[..., W]`: the inverse of `pack`."""
         xp = _array_module(words)
         word, shifts, widths = self._layout
-        shifted = words[..., word] >> xp.asarray(shifts, xp.uint32)
-        return (shifted & xp.asarray(2**widths - 1, xp.uint32)).astype(xp.int32)
+        chosen = words[..., word]
+        shifted = chosen >> _spread(shifts, chosen.shape, xp)
+        return (shifted & _spread(2**widths - 1, chosen.shape, xp)).astype(xp.int32)
 
     def key(self, values: Array) -> int:
-        """The one integer that stands for values `[A]`."""
-        return key_of_words(self.pack(np.asarray(values)))
+        """The one integer that stands for values `[A]`: its packed words read as one number."""
+        key = 0
+        for value, place in zip(values.tolist(), self._places, strict=True):
+            key |= value << place
+        return key
 
     def values_of_key(self, key: int) -> np.ndarray:
         """The values `[A]` that `key` stands for."""
@@ -213,6 +227,11 @@ class AttributeSpace:
 def key_of_words(words: np.ndarray) -> int:
     """The integer key of one packed set `[W]`."""
     return int.from_bytes(np.ascontiguousarray(words, "<u4").tobytes(), "little")
+
+
+def _spread(row: np.ndarray, shape: tuple[int, ...], xp: ModuleType) -> Array:
+    """A row `[A]` as `uint32` of a batch's `shape`."""
+    return xp.broadcast_to(xp.asarray(row, xp.uint32), shape)
 
 
 def _array_module(array: Array) -> ModuleType:

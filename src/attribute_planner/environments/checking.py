@@ -199,8 +199,9 @@ def _draw_from(env: Environment, worlds: Worlds, task: Task, *, key: Key) -> lis
     if moment.values is None:
         return []
     with blaming(env, f"goal of task {task.name!r}"):
-        starts = np.repeat(np.asarray(moment.values, np.int32), GOALS_PER_COPY, axis=0)
-        goals = jax.vmap(task.goal)(jnp.asarray(starts), jax.random.split(goal_key, len(starts)))
+        starts = np.tile(np.asarray(moment.values, np.int32), (GOALS_PER_COPY, 1))
+        draws = [worlds.goals(task, draw_key) for draw_key in jax.random.split(goal_key, GOALS_PER_COPY)]
+        goals = jax.tree.map(lambda *leaves: np.concatenate([np.asarray(leaf) for leaf in leaves]), *draws)
         check_goals(env.attributes, goals, len(starts))
         is_solved = is_solved_at_start(goals, starts)
         if is_solved.all():

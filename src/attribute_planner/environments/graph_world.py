@@ -15,7 +15,7 @@ import numpy as np
 
 from attribute_planner.attributes import AttributeSpace, Goal
 from attribute_planner.environments.interface import Key, PureEnvironment
-from attribute_planner.environments.spaces import Discrete, VectorSpec
+from attribute_planner.environments.spaces import Action, Discrete, VectorSpec
 from attribute_planner.environments.tasks import Task, complete_goal
 from attribute_planner.errors import ConfigurationError, EnvironmentFaultError
 
@@ -99,7 +99,7 @@ class GraphWorld(PureEnvironment):
             return jnp.asarray(self.places.index(self.start), jnp.int32)
         return jax.random.randint(key, (), 0, len(self.places))
 
-    def step(self, state: jax.Array, action: jax.Array, key: Key) -> jax.Array:
+    def step(self, state: jax.Array, action: Action, key: Key) -> jax.Array:
         targets, chances = self._transitions
         is_past = jnp.asarray(chances)[state, action] <= jax.random.uniform(key)
         outcome = is_past.sum()
@@ -115,8 +115,9 @@ class GraphWorld(PureEnvironment):
     def tasks(self) -> Mapping[str, Task]:
         return {"any-to-any": Task("any-to-any", "any other attribute set", self._other_set, self.episode_steps)}
 
-    def _other_set(self, values: jax.Array, key: Key) -> Goal:
+    def _other_set(self, state: jax.Array, values: jax.Array, key: Key) -> Goal:
         """One of the world's attribute sets, but for the present one; there need not be a way to it."""
+        del state
         sets = jnp.asarray(np.unique(self._values, axis=0))
         is_other = (sets != values[None]).any(axis=1)
         rank = jnp.floor(jax.random.uniform(key) * is_other.sum().astype(jnp.float32)).astype(jnp.int32)

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from attribute_planner.attributes import AttributeSpace
-from attribute_planner.environments.spaces import Action, ActionSpace, Observation, ObservationSpec
+from attribute_planner.environments.spaces import ActionSpace, Observation, ObservationSpec
 from attribute_planner.environments.tasks import Task
 from attribute_planner.environments.worlds import PureWorlds, Worlds
 from attribute_planner.errors import unknown_name
@@ -27,6 +27,9 @@ class Environment(abc.ABC):
     """What every environment tells about itself. Subclasses are frozen dataclasses: their fields are their parameters."""
 
     name: ClassVar[str]
+
+    episode_steps: int
+    """After how many steps an episode is cut off (truncated) while experience is collected."""
 
     @property
     @abc.abstractmethod
@@ -42,11 +45,6 @@ class Environment(abc.ABC):
     @abc.abstractmethod
     def actions(self) -> ActionSpace:
         """What the agent (each unit) can do."""
-
-    @property
-    @abc.abstractmethod
-    def episode_steps(self) -> int:
-        """After how many steps an episode is cut off (truncated)."""
 
     @property
     def units(self) -> int | None:
@@ -89,7 +87,7 @@ class PureEnvironment(Environment):
         """A fresh random state."""
 
     @abc.abstractmethod
-    def step(self, state: State, action: Action, key: Key) -> State:
+    def step(self, state: State, action: Any, key: Key) -> State:
         """The state after one action; `key` is for the environment's own chance."""
 
     @abc.abstractmethod

@@ -57,8 +57,8 @@ def check_same_form(before: Any, after: Any) -> None:
             raise EnvironmentFaultError(f"{name} went in as {_form(old)} and came back as {_form(new)}.")
         if old.weak_type != new.weak_type:
             raise EnvironmentFaultError(
-                f"{name} takes its type {old.dtype} from a plain Python number before the step or after it, but not both: "
-                "the step is compiled twice. Name the type where the array is made."
+                f"{name} takes its type {old.dtype} from a plain Python number before the step or after it, but not "
+                "both: the step is compiled twice. Name the type where the array is made."
             )
 
 

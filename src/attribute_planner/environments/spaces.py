@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from attribute_planner.errors import ConfigurationError
@@ -139,3 +140,16 @@ class MixedAction(NamedTuple):
 
 ActionSpace = Discrete | Box | Mixed
 Action = Array | MixedAction
+
+
+def uniform_action(space: ActionSpace, batch: tuple[int, ...], *, key: jax.Array) -> Action:
+    """Uniformly random actions `[*batch]`: the naive exploratory policy."""
+    if isinstance(space, Discrete):
+        return jax.random.randint(key, batch, 0, space.count)
+    if isinstance(space, Box):
+        low, high = jnp.array(space.low, jnp.float32), jnp.array(space.high, jnp.float32)
+        return low + (high - low) * jax.random.uniform(key, (*batch, space.dimensions))
+    choice_key, point_key = jax.random.split(key)
+    return MixedAction(
+        uniform_action(space.choice, batch, key=choice_key), uniform_action(space.point, batch, key=point_key)
+    )

@@ -19,14 +19,15 @@ class Task:
 
     name: what the command line calls it.
     description: one line for people.
-    goal: draws a goal for the attribute values `[A]` of the start; pure, so that many are drawn at once.
+    goal: draws a goal for a state and its attribute values `[A]`; pure, so that many are drawn at once. On the host, where
+        a state is nothing that can be traced, it is handed `None` instead.
     max_steps: how many environment steps an attempt at the task may take, the same for every model.
     start: draws the state to start from; `None` for the environment's own `reset`.
     """
 
     name: str
     description: str
-    goal: Callable[[jax.Array, Key], Goal]
+    goal: Callable[[Any, jax.Array, Key], Goal]
     max_steps: int
     start: Callable[[Key], Any] | None = None
 
@@ -38,8 +39,8 @@ def fixed_goal_task(
     wanted = goal_from_names(space, goal)
     shown = description or " ".join(f"{key}={value}" for key, value in goal.items())
 
-    def draw(values: jax.Array, key: Key) -> Goal:
-        del values, key
+    def draw(state: Any, values: jax.Array, key: Key) -> Goal:
+        del state, values, key
         return Goal(jnp.asarray(wanted.values), jnp.asarray(wanted.wanted))
 
     return Task(name, shown, draw, max_steps)

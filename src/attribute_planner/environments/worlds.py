@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from attribute_planner.attributes import Goal
 from attribute_planner.environments.spaces import Action, Observation
 
 if TYPE_CHECKING:
@@ -62,6 +63,10 @@ class Worlds(abc.ABC):
         """Act in every copy."""
 
     @abc.abstractmethod
+    def goals(self, task: Task, key: Key) -> Goal:
+        """A goal of the task `[B, A]` for each copy as it stands."""
+
+    @abc.abstractmethod
     def draw(self, copy: int) -> np.ndarray:
         """`uint8[H, W, 3]` a picture of one copy."""
 
@@ -70,36 +75,38 @@ class Worlds(abc.ABC):
 
 
 class PureWorlds(Worlds):
-    """Copies of a pure environment: a batch of states and three compiled functions."""
+    """Copies of a pure environment: a batch of states and a few compiled functions.
+
+    Pure rules know no time limit: an episode is as long as whoever runs it lets it be.
+    """
 
     def __init__(self, env: PureEnvironment, copies: int) -> None:
         self.env, self.copies = env, copies
-        self._ages = np.zeros(copies, int)
         self._states: Any = None
 
     def reset(self, key: Key, task: Task | None = None) -> Moment:
         start = task.start if task is not None else None
         self._states = _compiled_reset(self.env, start)(jax.random.split(key, self.copies))
-        self._ages[:] = 0
         return self._moment()
 
     def reset_where(self, which: np.ndarray, key: Key) -> Moment:
         fresh = _compiled_reset(self.env, None)(jax.random.split(key, self.copies))
         self._states = _compiled_choice()(jnp.asarray(which), fresh, self._states)
-        self._ages[which] = 0
         return self._moment()
 
     def step(self, action: Action, key: Key) -> Moment:
         self._states = _compiled_step(self.env)(self._states, action, jax.random.split(key, self.copies))
-        self._ages += 1
         return self._moment()
+
+    def goals(self, task: Task, key: Key) -> Goal:
+        return _compiled_goals(self.env, task.goal)(self._states, jax.random.split(key, self.copies))
 
     def draw(self, copy: int) -> np.ndarray:
         return self.env.draw(jax.tree.map(lambda leaf: np.asarray(leaf[copy]), self._states))
 
     def _moment(self) -> Moment:
         observation, values, terminated = _compiled_look(self.env)(self._states)
-        return Moment(observation, values, np.asarray(terminated), self._ages >= self.env.episode_steps)
+        return Moment(observation, values, np.asarray(terminated), np.zeros(self.copies, bool))
 
 
 def where_batch(which: jax.Array, then: Any, otherwise: Any) -> Any:
@@ -124,6 +131,11 @@ def _compiled_step(env: PureEnvironment) -> Any:
 @lru_cache
 def _compiled_look(env: PureEnvironment) -> Any:
     return jax.jit(jax.vmap(lambda state: (env.observe(state), env.describe(state), env.terminated(state))))
+
+
+@lru_cache
+def _compiled_goals(env: PureEnvironment, draw: Any) -> Any:
+    return jax.jit(jax.vmap(lambda state, key: draw(state, env.describe(state), key)))
 
 
 @lru_cache

@@ -10,7 +10,7 @@ from attribute_planner.agent import Agent
 from attribute_planner.attributes import Goal
 from attribute_planner.configuration import require_positive
 from attribute_planner.environments.tasks import Task, is_solved_at_start
-from attribute_planner.environments.worlds import Moment
+from attribute_planner.environments.worlds import Moment, Worlds
 from attribute_planner.errors import AttributePlannerError
 from attribute_planner.experiments.statistics import Interval, success_interval
 from attribute_planner.planning.episode import Episode
@@ -63,7 +63,7 @@ def attempt_tasks(agent: Agent, task: Task, count: int, mode: str, *, key: Key) 
     worlds = agent.env.worlds(count)
     try:
         moment = worlds.reset(start_key, task)
-        goals = draw_goals(agent, task, moment, key=goal_key)
+        goals = draw_goals(agent, task, worlds, moment, key=goal_key)
         config = ExecutionConfig(mode, agent.patience)
         return agent.pursue(worlds, moment, goals, task.max_steps, config, key=pursue_key)
     finally:
@@ -74,17 +74,16 @@ DRAWS = 50
 """How often a goal that is solved at the start is drawn again before we conclude that the task has no others."""
 
 
-def draw_goals(agent: Agent, task: Task, moment: Moment, *, key: Key) -> list[Goal]:
+def draw_goals(agent: Agent, task: Task, worlds: Worlds, moment: Moment, *, key: Key) -> list[Goal]:
     """A goal for each copy that its start does not satisfy already."""
     start = np.asarray(agent.detect(moment) if moment.values is None else moment.values)
-    draw = jax.jit(jax.vmap(task.goal))
     values, wanted = np.zeros_like(start), np.zeros(start.shape, bool)
-    open_ = np.ones(len(start), bool)
+    undone = np.ones(len(start), bool)
     for draw_key in jax.random.split(key, DRAWS):
-        goal = draw(start, jax.random.split(draw_key, len(start)))
-        values[open_], wanted[open_] = np.asarray(goal.values)[open_], np.asarray(goal.wanted)[open_]
-        open_ = is_solved_at_start(Goal(values, wanted), start)
-        if not open_.any():
+        goal = worlds.goals(task, draw_key)
+        values[undone], wanted[undone] = np.asarray(goal.values)[undone], np.asarray(goal.wanted)[undone]
+        undone = is_solved_at_start(Goal(values, wanted), start)
+        if not undone.any():
             return [Goal(v, w) for v, w in zip(values, wanted, strict=True)]
     raise AttributePlannerError(f"Task {task.name!r} only has goals that are satisfied at the start.")
 

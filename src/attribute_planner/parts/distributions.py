@@ -1,6 +1,6 @@
 """Distributions over actions: what a policy's head says, for discrete, continuous and mixed actions."""
 
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import jax
 import jax.numpy as jnp
@@ -12,6 +12,7 @@ Key = jax.Array
 _LOG_SQRT_2PI = 0.9189385332046727
 
 
+@runtime_checkable
 class Distribution(Protocol):
     """A batch of distributions over actions."""
 
@@ -122,19 +123,6 @@ def distribution_of(space: ActionSpace, outputs: jax.Array) -> Categorical | Nor
     logits, points = jnp.split(outputs, [space.choice.count], axis=-1)
     points = points.reshape(*points.shape[:-1], space.choice.count, 2 * space.point.dimensions)
     return ChoiceAndPoint(Categorical(logits), _normal_in_box(space.point, points))
-
-
-def uniform_action(space: ActionSpace, batch: tuple[int, ...], *, key: Key) -> Action:
-    """Uniformly random actions `[*batch]`: the naive exploratory policy."""
-    if isinstance(space, Discrete):
-        return jax.random.randint(key, batch, 0, space.count)
-    if isinstance(space, Box):
-        low, high = jnp.array(space.low, jnp.float32), jnp.array(space.high, jnp.float32)
-        return low + (high - low) * jax.random.uniform(key, (*batch, space.dimensions))
-    choice_key, point_key = jax.random.split(key)
-    return MixedAction(
-        uniform_action(space.choice, batch, key=choice_key), uniform_action(space.point, batch, key=point_key)
-    )
 
 
 def _normal_in_box(box: Box, outputs: jax.Array) -> Normal:

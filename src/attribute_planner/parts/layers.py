@@ -79,8 +79,35 @@ class BagOfWords(eqx.Module):
     def __call__(self, words: jax.Array) -> jax.Array:
         words = words.astype(jnp.int32)
         words = jnp.where(words < 0, len(self.rows) - 1, words)
-        summed = self.bias.reshape((1,) * (words.ndim - 1) + (-1,))
-        # One gather a word instead of one for all: six times as fast on a CPU, whose compiler then vectorises the rows.
-        for place in range(words.shape[-1]):
-            summed = summed + self.rows[words[..., place]]
-        return summed
+        flat = words.reshape(-1, words.shape[-1])
+        return (sum_of_rows(self.rows, flat) + self.bias[None]).reshape(*words.shape[:-1], -1)
+
+
+UNROLLED = 8
+"""How many words are added at a time: more make the compiler slower, and a GPU faster."""
+
+
+@jax.custom_vjp
+def sum_of_rows(rows: jax.Array, words: jax.Array) -> jax.Array:
+    """`[N, width]` for each bag of words `[N, K]` the sum of its rows.
+
+    One gather (and, for the gradient, one scatter into the same array) per place in the bag: on a CPU that is several
+    times as fast as one for all places, since each then copies whole rows.
+    """
+    nothing = jnp.zeros((len(words), rows.shape[1]), rows.dtype)
+    return jax.lax.scan(lambda summed, word: (summed + rows[word], None), nothing, words.T, unroll=UNROLLED)[0]
+
+
+def _sum_forwards(rows: jax.Array, words: jax.Array) -> tuple[jax.Array, tuple[jax.Array, jax.Array]]:
+    return sum_of_rows(rows, words), (rows, words)
+
+
+def _sum_backwards(saved: tuple[jax.Array, jax.Array], slope: jax.Array) -> tuple[jax.Array, None]:
+    rows, words = saved
+    nothing = jnp.zeros_like(rows)
+    return jax.lax.scan(lambda summed, word: (summed.at[word].add(slope), None), nothing, words.T, unroll=UNROLLED)[
+        0
+    ], None
+
+
+sum_of_rows.defvjp(_sum_forwards, _sum_backwards)

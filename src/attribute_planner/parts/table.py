@@ -71,9 +71,14 @@ class TransitionTable:
     def _number_by_key(self) -> dict[int, int]:
         return {key_of_words(words): number for number, words in enumerate(self.words)}
 
-    def number_of(self, words: np.ndarray) -> int:
-        """The number of one packed set `[W]`, `UNKNOWN` if it was never seen."""
-        return self._number_by_key.get(int.from_bytes(words.tobytes(), "little"), UNKNOWN)
+    def number_of(self, values: np.ndarray) -> int:
+        """The number of the set with these values `[A]`, `UNKNOWN` if it was never seen."""
+        return self._number_by_key.get(self.space.key(values), UNKNOWN)
+
+    def edge(self, source: int, target: int) -> int:
+        """The number of the edge between two sets, which must exist."""
+        row = self.edges_of(source)
+        return row.start + int(np.searchsorted(self.target[row], target))
 
     def edges_of(self, number: int) -> slice:
         """The edges that leave a set."""

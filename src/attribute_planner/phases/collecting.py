@@ -50,6 +50,11 @@ class Behaviour(eqx.Module, Generic[Memory]):
     def judge(self, memory: Memory, arrival: Arrival) -> tuple[Memory, Any]:
         """What the step meant for the behaviour: its outcome."""
 
+    def has_nothing_to_do(self, words: jax.Array) -> jax.Array | None:
+        """`[B]` whether the behaviour has no use for the rest of an episode that is in this set; `None`: never."""
+        del words
+        return None
+
 
 class Experience(NamedTuple):
     """What was collected, `[T, B, ...]`.
@@ -133,11 +138,11 @@ def _scan_steps(
         memory, action, record = behaviour.act(memory, before.observation, before.values, key=act_key)
         states = jax.vmap(env.step)(before.states, action, jax.random.split(chance_key, len(before.ages)))
         after = Running(states, before.ages + 1, *_look(env, detector, states))
-        arrival = Arrival(
-            space.pack(after.values), jax.vmap(env.terminated)(states), after.ages >= env.episode_steps
-        )
+        arrival = Arrival(space.pack(after.values), jax.vmap(env.terminated)(states), after.ages >= env.episode_steps)
         memory, outcome = behaviour.judge(memory, arrival)
         over = arrival.terminated | arrival.truncated
+        idle = behaviour.has_nothing_to_do(arrival.words)
+        over = over if idle is None else over | idle
         # A branch on the whole batch, so that a step in which no episode ends does not pay for resetting.
         after = jax.lax.cond(
             jnp.any(over),
@@ -152,48 +157,111 @@ def _scan_steps(
 
 
 class HostCollector(Collector):
-    """Steps worlds from Python; only the behaviour is compiled."""
+    """Steps worlds from Python; what the behaviour does between two steps of them is one compiled call."""
 
     def __init__(self, env: Environment, detector: AttributeDetector | None, copies: int, *, key: Key) -> None:
         self._space, self._detector = env.attributes, detector
         self._worlds = env.worlds(copies)
-        self._moment = self._worlds.reset(key)
+        self._sight = self._look(self._worlds.reset(key))
         self._memory: Any = None
 
     def collect(self, behaviour: Behaviour, steps: int, *, key: Key) -> Experience:
         if self._memory is None:
             self._memory = behaviour.begin(self._worlds.copies)
-        return jax.tree.map(
-            lambda *leaves: jnp.stack([jnp.asarray(leaf) for leaf in leaves]),
-            *[self._step(behaviour, step_key) for step_key in jax.random.split(key, steps)],
-        )
+        collected = []
+        decision = _decide(behaviour, self._memory, self._sight.observation, self._sight.values, key, 0)
+        for number in range(1, steps + 1):
+            before, arrival = self._sight, self._step(behaviour, decision)
+            if number < steps:
+                outcome, following = _judge_and_decide(
+                    behaviour, decision.memory, arrival, self._sight.observation, self._sight.values, key, number
+                )
+            else:
+                outcome, following = _judge(behaviour, decision.memory, arrival)
+            collected.append(Experience(before.observation, before.words, arrival, decision.record, outcome))
+            decision = following
+        self._memory = decision
+        return jax.tree.map(_stack, *collected)
 
     def close(self) -> None:
         self._worlds.close()
 
-    def _step(self, behaviour: Behaviour, key: Key) -> Experience:
-        act_key, chance_key, reset_key = jax.random.split(key, 3)
-        before, values = self._moment, self._values(self._moment)
-        memory, action, record = _act(behaviour, self._memory, before.observation, values, act_key)
-        after = self._worlds.step(jax.tree.map(np.asarray, action), chance_key)
-        words = self._space.pack(self._values(after))
-        arrival = Arrival(words, jnp.asarray(after.terminated), jnp.asarray(after.truncated))
-        self._memory, outcome = _judge(behaviour, memory, arrival)
-        self._moment = self._worlds.reset_where(after.over, reset_key) if after.over.any() else after
-        return Experience(before.observation, self._space.pack(values), arrival, record, outcome)
+    def _step(self, behaviour: Behaviour, decision: "Decision") -> Arrival:
+        """Act in the worlds, and begin anew where that ended an episode, or left nothing to do in it."""
+        moment = self._worlds.step(jax.tree.map(np.asarray, decision.action), decision.chance_key)
+        self._sight = self._look(moment)
+        arrival = Arrival(self._sight.words, moment.terminated, moment.truncated)
+        idle = _has_nothing_to_do(behaviour, self._sight.words)
+        over = moment.over if idle is None else moment.over | np.asarray(idle)
+        if over.any():
+            self._sight = self._look(self._worlds.reset_where(over, decision.reset_key))
+        return arrival
 
-    def _values(self, moment: Moment) -> jax.Array:
+    def _look(self, moment: Moment) -> "Sight":
         if self._detector is None:
             assert moment.values is not None, "an environment without f needs a detector"
-            return jnp.asarray(moment.values)
-        return detected_values(self._detector, moment.observation)
+            values = np.asarray(moment.values)
+        else:
+            values = np.asarray(detected_values(self._detector, moment.observation))
+        return Sight(moment.observation, values, self._space.pack(values))
 
 
-@eqx.filter_jit
-def _act(behaviour: Behaviour, memory: Any, observation: Observation, values: jax.Array, key: Key) -> Any:
-    return behaviour.act(memory, observation, values, key=key)
+class Sight(NamedTuple):
+    """What is seen of a batch of worlds: observation, attribute values `[B, A]`, and the same packed, `[B, W]`."""
+
+    observation: Observation
+    values: np.ndarray
+    words: np.ndarray
 
 
-@eqx.filter_jit
-def _judge(behaviour: Behaviour, memory: Any, arrival: Arrival) -> Any:
-    return behaviour.judge(memory, arrival)
+class Decision(NamedTuple):
+    """What a behaviour has decided to do.
+
+    chance_key, reset_key: for the worlds; made here, since a key that is split on the host costs as much as a decision.
+    """
+
+    memory: Any
+    action: Action
+    record: Any
+    chance_key: Key
+    reset_key: Key
+
+
+def _decide_now(
+    behaviour: Behaviour, memory: Any, observation: Observation, values: jax.Array, key: Key, number: jax.Array
+) -> Decision:
+    act_key, chance_key, reset_key = jax.random.split(jax.random.fold_in(key, number), 3)
+    return Decision(*behaviour.act(memory, observation, values, key=act_key), chance_key, reset_key)
+
+
+@jax.jit
+def _judge_and_decide(
+    behaviour: Behaviour,
+    memory: Any,
+    arrival: Arrival,
+    observation: Observation,
+    values: jax.Array,
+    key: Key,
+    number: jax.Array,
+) -> tuple[Any, Decision]:
+    memory, outcome = behaviour.judge(memory, arrival)
+    return outcome, _decide_now(behaviour, memory, observation, values, key, number)
+
+
+@jax.jit
+def _judge(behaviour: Behaviour, memory: Any, arrival: Arrival) -> tuple[Any, Any]:
+    memory, outcome = behaviour.judge(memory, arrival)
+    return outcome, memory
+
+
+@jax.jit
+def _has_nothing_to_do(behaviour: Behaviour, words: jax.Array) -> jax.Array | None:
+    return behaviour.has_nothing_to_do(words)
+
+
+_decide = jax.jit(_decide_now)
+
+
+def _stack(*leaves: Any) -> jax.Array:
+    """One array `[T, ...]`; stacked on the host, where that takes one call and not one a leaf."""
+    return jnp.asarray(np.stack([np.asarray(leaf) for leaf in leaves]))

@@ -10,6 +10,7 @@ import numpy as np
 import optax
 
 from attribute_planner.environments.interface import Environment
+from attribute_planner.environments.labels import Labels
 from attribute_planner.environments.spaces import Observation, UnitObservation
 from attribute_planner.errors import ConfigurationError
 from attribute_planner.parts.detector import AttributeDetector, detected_values
@@ -38,17 +39,6 @@ class DetectConfig:
     """Step size of Adam at the start; it falls to zero along a cosine."""
     width: int = 100
     """Units in each hidden layer."""
-
-
-class Labels(NamedTuple):
-    """Labelled pairs.
-
-    observation: `[N, ...]`.
-    values: `int32[N, A]` their attribute values.
-    """
-
-    observation: np.ndarray
-    values: np.ndarray
 
 
 class DetectorError(NamedTuple):
@@ -112,13 +102,17 @@ def fit_detector(env: Environment, labels: Labels, config: DetectConfig, *, key:
         raise ConfigurationError("A detector cannot be learned from what single units see; give the true attributes.")
     split_key, network_key, shuffle_key = jax.random.split(key, 3)
     kept, held = _split(labels, config.held_out, key=split_key)
-    schedule = optax.cosine_decay_schedule(config.learning_rate, config.passes * max(len(kept.values) // config.batch, 1))
+    schedule = optax.cosine_decay_schedule(
+        config.learning_rate, config.passes * max(len(kept.values) // config.batch, 1)
+    )
     optimiser = optax.adam(schedule)
     detector = AttributeDetector(env, config.width, key=network_key)
     state = optimiser.init(eqx.filter(detector, eqx.is_array))
     detected = Detected(detector, detector_error(detector, held))
     for number, pass_key in enumerate(jax.random.split(shuffle_key, config.passes)):
-        detector, state, loss = _one_pass(detector, state, kept, optimiser, min(config.batch, len(kept.values)), pass_key)
+        detector, state, loss = _one_pass(
+            detector, state, kept, optimiser, min(config.batch, len(kept.values)), pass_key
+        )
         detected = Detected(detector, detector_error(detector, held))
         done = (number + 1) / config.passes
         metrics = {"pass": number + 1, "loss": float(loss), "error_full_set": detected.error.full_set}
@@ -176,4 +170,6 @@ def _split(labels: Labels, held_out: float, *, key: Key) -> tuple[Labels, Labels
     if held >= len(order):
         raise ConfigurationError(f"{len(order)} labelled states are too few to learn from and to test on.")
     kept, tested = order[held:], order[:held]
-    return Labels(labels.observation[kept], labels.values[kept]), Labels(labels.observation[tested], labels.values[tested])
+    return Labels(labels.observation[kept], labels.values[kept]), Labels(
+        labels.observation[tested], labels.values[tested]
+    )

@@ -10,11 +10,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from attribute_planner.environments.interface import Environment
-from attribute_planner.environments.spaces import Action, Observation
+from attribute_planner.environments.spaces import Action, Observation, uniform_action
 from attribute_planner.parts.bodies import no_values
 from attribute_planner.parts.counting import TransitionCounts
 from attribute_planner.parts.detector import AttributeDetector
-from attribute_planner.parts.distributions import uniform_action
 from attribute_planner.parts.policy import GoalPolicy
 from attribute_planner.phases.collecting import Arrival, Behaviour, Collector, Experience, collector_for
 from attribute_planner.phases.progress import Watch
@@ -61,7 +60,7 @@ class ExploreConfig:
     """Updates between two reports; an epoch begins with fresh episodes."""
     width: int = 100
     """Units in each hidden layer."""
-    learning: ReinforceConfig = field(default_factory=ReinforceConfig)
+    learning: ReinforceConfig = field(default_factory=lambda: ReinforceConfig(cool_down=False))
     """How the exploring policy learns."""
 
 

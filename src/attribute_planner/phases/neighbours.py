@@ -1,5 +1,7 @@
 """The explored graph on the device: finding an attribute set in it, and drawing one of its neighbours."""
 
+from collections.abc import Callable
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -38,16 +40,17 @@ class NeighbourGraph(eqx.Module):
         found = (low < count) & jnp.all(self.words[jnp.minimum(low, count - 1)] == words, axis=-1)
         return jnp.where(found, low, UNKNOWN)
 
+    def leads_on(self, number: jax.Array) -> jax.Array:
+        """`[B]` whether an edge leaves the set; false for `UNKNOWN`."""
+        return (number != UNKNOWN) & (self.row_starts[number] < self.row_starts[number + 1])
+
     def random_neighbour(self, number: jax.Array, *, key: Key) -> jax.Array:
         """`int32[B]` an edge out of each set, drawn by visit counts; `UNKNOWN` where there is none."""
         start = self.row_starts[number]
         stop = self.row_starts[number + 1]
         threshold = jax.random.uniform(key, number.shape)
-        edge = _first_at_least(
-            lambda edge: self.cumulative[edge] > threshold, start, stop, int(self.target.shape[0])
-        )
-        exists = (number != UNKNOWN) & (start < stop)
-        return jnp.where(exists, jnp.minimum(edge, stop - 1), UNKNOWN)
+        edge = _first_at_least(lambda edge: self.cumulative[edge] > threshold, start, stop, int(self.target.shape[0]))
+        return jnp.where(self.leads_on(number), jnp.minimum(edge, stop - 1), UNKNOWN)
 
     def target_words(self, edge: jax.Array) -> jax.Array:
         """`uint32[B, W]` the packed set that an edge leads to; meaningless for `UNKNOWN`."""
@@ -68,10 +71,10 @@ def neighbour_graph(table: TransitionTable) -> NeighbourGraph:
     )
 
 
-def _first_at_least(reached, low: jax.Array, high: jax.Array, size: int) -> jax.Array:
+def _first_at_least(reached: Callable[[jax.Array], jax.Array], low: jax.Array, high: jax.Array, size: int) -> jax.Array:
     """Binary search, all rows at once: the first position in `[low, high)` where `reached`, which is monotone, holds."""
 
-    def halve(_: int, bounds: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+    def halve(_: jax.Array, bounds: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
         low, high = bounds
         middle = (low + high) // 2
         here = reached(jnp.minimum(middle, size - 1)) & (low < high)

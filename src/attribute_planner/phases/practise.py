@@ -34,6 +34,9 @@ class PractiseConfig:
     step_reward: float = -0.01
     """Reward of every step, so that short ways are preferred; arriving earns 1. The paper has −0.1, under which it pays
     to change any attribute at once rather than to walk ten steps to the right one."""
+    elsewhere_reward: float = -0.3
+    """Reward of ending an attempt in another set than the one aimed at; 0 in the paper, where doing anything at once is
+    nearly as good as doing the right thing later."""
     hindsight: float = 0.5
     """Share of the attempts that ended in another set than the one aimed at which are learned from as if that one had
     been the aim; 0 for the paper's way."""
@@ -119,7 +122,8 @@ def _practise_epoch(
         experience = collector.collect(behaviour, config.window, key=collect_key)
         score = add_attempts(score, experience)
         batch = attempt_batch(graph, experience, config, key=hindsight_key)
-        learner, metrics = update(learner, batch, config.learning, key=update_key)
+        remaining = jnp.float32(max(1 - steps / config.steps, 0.0))
+        learner, metrics = update(learner, batch, config.learning, remaining=remaining, key=update_key)
         steps += config.copies * config.window
         if steps >= config.steps:
             break
@@ -192,9 +196,7 @@ class AimAtNeighbours(Behaviour[Aim]):
         nothing = jnp.zeros(copies, jnp.int32)
         return Aim(source, nothing + UNKNOWN, nothing, jnp.ones(copies, bool))
 
-    def act(
-        self, memory: Aim, observation: Observation, values: jax.Array, *, key: Key
-    ) -> tuple[Aim, Action, Aimed]:
+    def act(self, memory: Aim, observation: Observation, values: jax.Array, *, key: Key) -> tuple[Aim, Action, Aimed]:
         goal_key, action_key = jax.random.split(key)
         words = jnp.asarray(self.graph.space.pack(values))
         fresh = self.graph.random_neighbour(self.graph.locate(words), key=goal_key)
@@ -215,6 +217,10 @@ class AimAtNeighbours(Behaviour[Aim]):
         reached = jnp.all(arrival.words == self.graph.target_words(memory.edge), axis=-1) & (memory.edge != UNKNOWN)
         cut = arrival.truncated & ~ended
         return memory._replace(age=age, idle=ended | cut), Outcome(ended, reached, cut)
+
+    def has_nothing_to_do(self, words: jax.Array) -> jax.Array:
+        """A set from which exploration never saw a way on offers nothing to practise."""
+        return ~self.graph.leads_on(self.graph.locate(words))
 
 
 def goal_values(graph: NeighbourGraph, edge: jax.Array) -> jax.Array:
@@ -244,6 +250,8 @@ def attempt_batch(graph: NeighbourGraph, experience: Experience, config: Practis
     record: Aimed = experience.record
     outcome: Outcome = experience.outcome
     chance, landed = hindsight(experience, config.hindsight, key=key)
+    elsewhere = ended_elsewhere(experience) & ~chance
+    arrived = outcome.reached | (chance & outcome.ended)
     return Batch(
         observation=experience.observation,
         values=jnp.asarray(graph.space.unpack(experience.words)),
@@ -251,12 +259,21 @@ def attempt_batch(graph: NeighbourGraph, experience: Experience, config: Practis
         action=record.action,
         log_prob=record.log_prob,
         baseline=record.baseline,
-        reward=config.step_reward + (outcome.reached | (chance & outcome.ended)).astype(jnp.float32),
+        reward=config.step_reward
+        + arrived.astype(jnp.float32)
+        + config.elsewhere_reward * elsewhere.astype(jnp.float32),
         ended=outcome.ended,
         cut=outcome.cut,
         weight=((record.edge != UNKNOWN) | chance).astype(jnp.float32),
         imitate=chance,
     )
+
+
+def ended_elsewhere(experience: Experience) -> jax.Array:
+    """`[T, B]` whether an attempt ended with a step into another set than the one aimed at."""
+    outcome: Outcome = experience.outcome
+    changed = jnp.any(experience.words != experience.arrival.words, axis=-1)
+    return outcome.ended & ~outcome.reached & changed
 
 
 def hindsight(experience: Experience, share: float, *, key: Key) -> tuple[jax.Array, jax.Array]:
@@ -265,9 +282,8 @@ def hindsight(experience: Experience, share: float, *, key: Key) -> tuple[jax.Ar
     `[T, B]` whether a step belongs to a chosen one of them, and `uint32[T, B, W]` the set in which its attempt ended.
     """
     outcome: Outcome = experience.outcome
-    source, arrived = experience.words, experience.arrival.words
-    elsewhere = outcome.ended & ~outcome.reached & jnp.any(source != arrived, axis=-1)
-    chosen = elsewhere & (jax.random.uniform(key, elsewhere.shape) < share)
+    arrived = experience.arrival.words
+    chosen = ended_elsewhere(experience) & (jax.random.uniform(key, outcome.ended.shape) < share)
 
     def backwards(later: tuple[jax.Array, jax.Array], step: tuple[jax.Array, ...]):
         ended, cut, chosen, arrived = step

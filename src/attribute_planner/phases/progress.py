@@ -1,8 +1,9 @@
 """How a phase tells what it is doing."""
 
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 
+@runtime_checkable
 class Watch(Protocol):
     """Called at the end of each epoch of a phase."""
 

@@ -22,8 +22,10 @@ class ReinforceConfig:
     ratio clipped so that the policy does not run away from the data.
     """
 
-    learning_rate: float = 1e-3
+    learning_rate: float = 2e-3
     """Step size of Adam."""
+    cool_down: bool = True
+    """Whether step size and entropy bonus fall linearly to zero over the phase."""
     discount: float = 0.99
     """How much a reward one step later counts."""
     trace: float = 0.95
@@ -76,9 +78,7 @@ class Learner(eqx.Module):
 
 
 def optimiser_for(config: ReinforceConfig) -> optax.GradientTransformation:
-    return optax.chain(
-        optax.clip_by_global_norm(config.gradient_norm), optax.adam(config.learning_rate, eps=1e-5)
-    )
+    return optax.chain(optax.clip_by_global_norm(config.gradient_norm), optax.adam(config.learning_rate, eps=1e-5))
 
 
 def new_learner(policy: GoalPolicy, config: ReinforceConfig) -> Learner:
@@ -109,7 +109,9 @@ def returns(batch: Batch, config: ReinforceConfig) -> jax.Array:
     return jax.lax.scan(backwards, (nothing, nothing), steps, reverse=True)[1]
 
 
-def loss(policy: GoalPolicy, steps: Batch, earned: jax.Array, config: ReinforceConfig) -> tuple[jax.Array, dict]:
+def loss(
+    policy: GoalPolicy, steps: Batch, earned: jax.Array, config: ReinforceConfig, entropy: jax.Array
+) -> tuple[jax.Array, dict]:
     """Policy-gradient loss with baseline and entropy on steps `[N, ...]`, and what to show people of it."""
     opinion = policy(steps.observation, steps.values, steps.goal)
     log_prob = opinion.log_prob(steps.action)
@@ -123,7 +125,7 @@ def loss(policy: GoalPolicy, steps: Batch, earned: jax.Array, config: ReinforceC
         "baseline_error": weighted_mean(error, steps.weight),
         "return": weighted_mean(earned, steps.weight),
     }
-    total = config.baseline * shown["baseline_error"] - config.entropy * shown["entropy"]
+    total = config.baseline * shown["baseline_error"] - entropy * shown["entropy"]
     return total - weighted_mean(gain, steps.weight), shown
 
 
@@ -141,16 +143,22 @@ def weighted_mean(quantity: jax.Array, weight: jax.Array) -> jax.Array:
 
 
 @eqx.filter_jit
-def update(learner: Learner, batch: Batch, config: ReinforceConfig, *, key: Key) -> tuple[Learner, dict]:
-    """The learner after one batch, and its metrics."""
+def update(
+    learner: Learner, batch: Batch, config: ReinforceConfig, *, remaining: float | jax.Array = 1.0, key: Key
+) -> tuple[Learner, dict]:
+    """The learner after one batch, and its metrics; `remaining` is the share of the phase that is still to come."""
+    warmth = jnp.asarray(remaining if config.cool_down else 1.0, jnp.float32)
     earned = returns(batch, config)
     flat = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), (batch, earned))
     optimiser = optimiser_for(config)
 
     def minibatch(learner: Learner, chosen: jax.Array) -> tuple[Learner, dict]:
         steps, gains = jax.tree.map(lambda leaf: leaf[chosen], flat) if config.minibatches > 1 else flat
-        gradient, metrics = eqx.filter_grad(loss, has_aux=True)(learner.policy, steps, gains, config)
+        gradient, metrics = eqx.filter_grad(loss, has_aux=True)(
+            learner.policy, steps, gains, config, config.entropy * warmth
+        )
         changes, state = optimiser.update(gradient, learner.optimiser)
+        changes = jax.tree.map(lambda change: warmth * change, changes)
         return Learner(eqx.apply_updates(learner.policy, changes), state), metrics
 
     dynamic, static = eqx.partition(learner, eqx.is_array)

@@ -28,12 +28,12 @@ class Distances:
     cost: np.ndarray
     successor: np.ndarray
 
-    def path(self, number: int) -> list[int]:
+    def path(self, number: int) -> tuple[int, ...]:
         """The sets on the best path, beginning with `number` itself."""
-        path = [number]
-        while (number := int(self.successor[number])) != NOWHERE:
+        path, successor = [number], self.successor.item
+        while (number := successor(number)) != NOWHERE:
             path.append(number)
-        return path
+        return tuple(path)
 
 
 class ShortestPaths:
@@ -49,7 +49,7 @@ class ShortestPaths:
             return -np.log(self.table.probability) + COST_PER_EDGE
 
     @cached_property
-    def _reversed(self) -> csr_array:
+    def reversed_graph(self) -> csr_array:
         """The graph with every edge turned around, so that one search from the goal finds all ways to it."""
         table, possible = self.table, np.isfinite(self.cost)
         shape = (table.num_nodes, table.num_nodes)
@@ -65,5 +65,5 @@ class ShortestPaths:
         if not len(numbers):
             nothing = np.full(self.table.num_nodes, np.inf)
             return Distances(nothing, np.full(self.table.num_nodes, NOWHERE, np.int32))
-        cost, successor, _ = dijkstra(self._reversed, indices=numbers, min_only=True, return_predecessors=True)
+        cost, successor, _ = dijkstra(self.reversed_graph, indices=numbers, min_only=True, return_predecessors=True)
         return Distances(cost, successor)

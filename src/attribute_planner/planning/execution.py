@@ -4,7 +4,7 @@ Many goals are pursued at once, one in each copy of the environment: the network
 whose attributes changed, or whose patience ran out, cost a look at the table.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,14 +14,15 @@ import jax.numpy as jnp
 import numpy as np
 
 from attribute_planner.attributes import Goal
-from attribute_planner.environments.spaces import Action, Observation
+from attribute_planner.environments.spaces import Action, Observation, uniform_action
 from attribute_planner.environments.worlds import Moment, Worlds, where_batch
 from attribute_planner.parts.bodies import NO_VALUE
 from attribute_planner.parts.detector import AttributeDetector, detected_values
-from attribute_planner.parts.distributions import uniform_action
+from attribute_planner.parts.distributions import Categorical
 from attribute_planner.parts.policy import GoalPolicy
 from attribute_planner.parts.table import UNKNOWN
 from attribute_planner.planning.episode import ARRIVED, DEVIATED, ENDED, GAVE_UP, LOST, ON_THE_WAY, Episode, TraceStep
+from attribute_planner.planning.low_memory import TriedActions
 from attribute_planner.planning.planner import Planner
 from attribute_planner.planning.pursuit import NO_WAY, Choice, pursuit_for
 
@@ -34,8 +35,8 @@ class ExecutionConfig:
 
     mode: str = "default"
     """`paper`: Algorithm 2 as published; `default`: also remembers within the episode what failed."""
-    patience: int = 80
-    """After how many steps without a change the default mode gives an attempt up: t_max."""
+    patience: int = 160
+    """After how many steps without a change the default mode gives an attempt up."""
     record: bool = False
     """Whether to keep a trace of every step."""
     pictures: bool = False
@@ -64,20 +65,51 @@ def pursue(
     """Algorithm 2 for a batch: one goal in each copy, from the given moment, for at most `max_steps` steps."""
     values = detect(driver, moment)
     walks = [Walk(driver.planner, goal, values[i], config) for i, goal in enumerate(goals)]
-    pictures = [_picture(worlds, i, walk, config) for i, walk in enumerate(walks)]
+    tried = TriedActions(driver.policy.action_space, len(walks))
+    pictures = [_picture(worlds, i, config) for i in range(len(walks))]
     for step in range(max_steps):
-        if not any(walk.active for walk in walks):
+        active = np.array([walk.active for walk in walks])
+        if not active.any():
             break
         act_key, chance_key = jax.random.split(jax.random.fold_in(key, step))
-        aims = np.stack([walk.aim for walk in walks])
-        action = _act(driver.policy, moment.observation, jnp.asarray(values), jnp.asarray(aims), act_key)
-        moment = worlds.step(action, chance_key)
+        action = _choose_actions(driver, moment, values, walks, tried, active, key=act_key)
+        before, moment = moment, worlds.step(action, chance_key)
         values, truth = detect(driver, moment), true_values(driver, moment)
-        for i, walk in enumerate(walks):
-            if walk.active:
-                walk.advance(step, values[i], truth[i], bool(moment.over[i]), lambda i=i: _action_of(action, i))
-                pictures[i] += _picture(worlds, i, walk, config)
+        for i in np.flatnonzero(active):
+            taken = _action_of(action, i)
+            attempt = walks[i].attempt
+            walks[i].advance(step, values[i], truth[i], bool(moment.over[i]), taken)
+            _remember(tried, i, before.observation, taken, same_attempt=walks[i].attempt == attempt)
+            pictures[i] += _picture(worlds, i, config)
     return [walk.episode(max_steps, pictures[i]) for i, walk in enumerate(walks)]
+
+
+def _choose_actions(
+    driver: Driver,
+    moment: Moment,
+    values: np.ndarray,
+    walks: Sequence["Walk"],
+    tried: TriedActions,
+    active: np.ndarray,
+    *,
+    key: Key,
+) -> Action:
+    """An action for each copy."""
+    aims = np.stack([walk.aim for walk in walks])
+    remembering = active & np.array([walk.remembers for walk in walks])
+    discouraged = None
+    if tried.applies_to(moment.observation) and remembering.any():
+        discouraged = tried.discouraged(np.asarray(moment.observation), remembering)
+    return _act(driver.policy, moment.observation, jnp.asarray(values), jnp.asarray(aims), discouraged, key)
+
+
+def _remember(tried: TriedActions, copy: int, observation: Observation, action: Any, same_attempt: bool) -> None:
+    if not tried.applies_to(observation):
+        return
+    if same_attempt:
+        tried.remember(copy, np.asarray(observation), action)
+    else:
+        tried.forget(copy)
 
 
 def detect(driver: Driver, moment: Moment) -> np.ndarray:
@@ -104,6 +136,7 @@ class Walk:
     transitions: int = 0
     replans: int = 0
     waited: int = 0
+    attempt: int = 0
     trace: list[TraceStep] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -121,9 +154,12 @@ class Walk:
             return np.full(len(self.planner.table.space), NO_VALUE, np.int32)
         return self.planner.table.values[self._choice.target]
 
-    def advance(
-        self, step: int, values: np.ndarray, truth: np.ndarray, over: bool, action: Callable[[], Any]
-    ) -> None:
+    @property
+    def remembers(self) -> bool:
+        """Whether the mode learns from what failed within the episode."""
+        return self._pursuit.patience is not None
+
+    def advance(self, step: int, values: np.ndarray, truth: np.ndarray, over: bool, action: Any) -> None:
         """Take in where a step has led (as detected, and in truth), and decide what to aim at next."""
         before, choice = self.values, self._choice
         self.steps, self.waited = step + 1, self.waited + 1
@@ -136,7 +172,7 @@ class Walk:
         if over and self.active:
             outcome, self.active = ENDED, False
         if self.config.record:
-            self._write(step, before, choice, action(), outcome, replanned)
+            self._write(step, before, choice, action, outcome, replanned)
 
     def episode(self, max_steps: int, pictures: list[np.ndarray]) -> Episode:
         """The account of the walk."""
@@ -177,17 +213,16 @@ class Walk:
         self._choice = self._choose()
 
     def _choose(self) -> Choice:
+        self.attempt += 1
         choice = self._pursuit.choose(self.number)
         if choice is NO_WAY and self._pursuit.patience is None:
             self.active = False
         return choice
 
     def _locate(self, values: np.ndarray) -> int:
-        return self.planner.table.number_of(np.asarray(self.planner.table.space.pack(values)))
+        return self.planner.table.number_of(values)
 
-    def _write(
-        self, step: int, before: np.ndarray, choice: Choice, action: Any, outcome: str, replanned: bool
-    ) -> None:
+    def _write(self, step: int, before: np.ndarray, choice: Choice, action: Any, outcome: str, replanned: bool) -> None:
         table, known = self.planner.table, choice.target != UNKNOWN
         self.trace.append(
             TraceStep(
@@ -214,18 +249,29 @@ class Walk:
 
 
 @eqx.filter_jit
-def _act(policy: GoalPolicy, observation: Observation, values: jax.Array, aims: jax.Array, key: Key) -> Action:
-    """An action for each copy: the policy's, or a random one where there is no plan to follow."""
+def _act(
+    policy: GoalPolicy,
+    observation: Observation,
+    values: jax.Array,
+    aims: jax.Array,
+    discouraged: jax.Array | None,
+    key: Key,
+) -> Action:
+    """An action for each copy: the policy's, less what it is discouraged from, or a random one where there is no plan."""
     policy_key, random_key = jax.random.split(key)
     opinion = policy(observation, values, aims)
     batch = values.shape[:1] if opinion.active is None else opinion.active.shape
+    actions = opinion.actions
+    if discouraged is not None:
+        assert isinstance(actions, Categorical)
+        actions = Categorical(jax.nn.log_softmax(actions.logits) - discouraged)
     at_random = uniform_action(policy.action_space, batch, key=random_key)
-    return where_batch(aims[:, 0] == NO_VALUE, at_random, opinion.sample(key=policy_key))
+    return where_batch(aims[:, 0] == NO_VALUE, at_random, actions.sample(key=policy_key))
 
 
 def _action_of(action: Action, copy: int) -> Any:
     return jax.tree.map(lambda leaf: np.asarray(leaf[copy]).tolist(), action)
 
 
-def _picture(worlds: Worlds, copy: int, walk: Walk, config: ExecutionConfig) -> list[np.ndarray]:
+def _picture(worlds: Worlds, copy: int, config: ExecutionConfig) -> list[np.ndarray]:
     return [worlds.draw(copy)] if config.pictures else []

@@ -1,12 +1,11 @@
 """Plans: the most probable path through the table from where the agent is to what it was asked for."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from attribute_planner.attributes import AttributeSpace, Goal, Value, goal_from_names
+from attribute_planner.attributes import AttributeSpace, Goal, Value
 from attribute_planner.parts.table import UNKNOWN, TransitionTable
 from attribute_planner.planning.distances import Distances, ShortestPaths
 
@@ -16,22 +15,40 @@ CACHED_GOALS = 64
 
 @dataclass(frozen=True)
 class Plan:
-    """A path through attribute space.
+    """A path through attribute space. Everything but the path itself is worked out when it is asked for.
 
-    space: what the values mean.
+    table: on which it was planned.
     goal: what was asked for.
-    values: `int32[m + 1, A]` the sets on the path, the current one first; only that one if there is no path.
-    edges: the probability c_π of each transition on it.
-    reachable: whether the path ends where the goal is satisfied.
+    start: `int32[A]` the current set.
+    path: numbers of the sets on the path, the current one first; empty if there is none.
     reason: why there is no path, in words; empty if there is one.
     """
 
-    space: AttributeSpace
+    table: TransitionTable
     goal: Goal
-    values: np.ndarray
-    edges: tuple[float, ...]
-    reachable: bool
+    start: np.ndarray
+    path: tuple[int, ...]
     reason: str = ""
+
+    @property
+    def space(self) -> AttributeSpace:
+        return self.table.space
+
+    @property
+    def reachable(self) -> bool:
+        """Whether the path ends where the goal is satisfied."""
+        return not self.reason
+
+    @cached_property
+    def values(self) -> np.ndarray:
+        """`int32[m + 1, A]` the sets on the path, the current one first; only that one if there is no path."""
+        return np.concatenate([self.start[None], self.table.values[list(self.path[1:])]])
+
+    @cached_property
+    def edges(self) -> tuple[float, ...]:
+        """The probability c_π of each transition on the path."""
+        pairs = zip(self.path, self.path[1:], strict=False)
+        return tuple(float(self.table.probability[self.table.edge(*pair)]) for pair in pairs)
 
     @property
     def probability(self) -> float:
@@ -68,9 +85,25 @@ class Planner:
         self.table = table
         self.paths = ShortestPaths(table)
         self._distances: dict[tuple[int, int], Distances] = {}
+        self._latest: tuple[Goal, Distances] | None = None
 
     def distances(self, goal: Goal) -> Distances:
         """How far every set is from the goal."""
+        if self._latest is None or self._latest[0] is not goal:
+            self._latest = goal, self._distances_by_key(goal)
+        return self._latest[1]
+
+    def plan(self, values: np.ndarray, goal: Goal) -> Plan:
+        """The most probable path from attribute values `[A]` to the goal."""
+        number = self.table.number_of(values)
+        distances = self.distances(goal)
+        if number != UNKNOWN and np.isfinite(distances.cost[number]):
+            return Plan(self.table, goal, values, distances.path(number))
+        if goal.satisfied_by(values):
+            return Plan(self.table, goal, values, (number,))
+        return Plan(self.table, goal, values, (), self._why_unreachable(number, goal))
+
+    def _distances_by_key(self, goal: Goal) -> Distances:
         key = goal.key(self.table.space)
         if key not in self._distances:
             if len(self._distances) >= CACHED_GOALS:
@@ -78,36 +111,9 @@ class Planner:
             self._distances[key] = self.paths.to_goal(goal)
         return self._distances[key]
 
-    def plan(self, values: np.ndarray, goal: Goal) -> Plan:
-        """The most probable path from attribute values `[A]` to the goal."""
-        if goal.satisfied_by(values):
-            return Plan(self.table.space, goal, values[None], (), reachable=True)
-        number = self.table.number_of(np.asarray(self.table.space.pack(values)))
-        if number == UNKNOWN:
-            return self._no_plan(values, goal, "the current attribute set was never seen in training.")
-        distances = self.distances(goal)
-        if not np.isfinite(distances.cost[number]):
-            return self._no_plan(values, goal, self._why_unreachable(goal))
-        path = np.array(distances.path(number))
-        return Plan(self.table.space, goal, self.table.values[path], self._probabilities(path), reachable=True)
-
-    def plan_named(self, attributes: Mapping[str, Value], goal: Mapping[str, Value]) -> Plan:
-        """The same, by names."""
-        return self.plan(self.table.space.encode(attributes), goal_from_names(self.table.space, goal))
-
-    def edge(self, source: int, target: int) -> int:
-        """The number of the edge between two sets, which must exist."""
-        row = self.table.edges_of(source)
-        return row.start + int(np.searchsorted(self.table.target[row], target))
-
-    def _probabilities(self, path: np.ndarray) -> tuple[float, ...]:
-        edges = [self.edge(source, target) for source, target in zip(path, path[1:], strict=False)]
-        return tuple(self.table.probability[edges].tolist())
-
-    def _no_plan(self, values: np.ndarray, goal: Goal, reason: str) -> Plan:
-        return Plan(self.table.space, goal, values[None], (), reachable=False, reason=reason)
-
-    def _why_unreachable(self, goal: Goal) -> str:
+    def _why_unreachable(self, number: int, goal: Goal) -> str:
         if not len(self.table.satisfying(goal)):
             return "no attribute set that was ever seen satisfies the goal."
+        if number == UNKNOWN:
+            return "the current attribute set was never seen in training."
         return "no chain of transitions that ever worked leads from the current attribute set to the goal."

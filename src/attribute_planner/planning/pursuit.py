@@ -1,7 +1,7 @@
 """Pursuits: deciding, during an episode, which neighbouring set to aim at next.
 
-`PaperPursuit` is Algorithm 2 as published. `RememberingPursuit`, the default, also learns from failures within the episode:
-where several states share an attribute set, a transition that the table believes in may be impossible here and now.
+`PaperPursuit` is Algorithm 2 as published. `RememberingPursuit`, the default, also learns from failures within the
+episode: where several states share an attribute set, a transition that the table believes in may be impossible here and now.
 """
 
 import abc
@@ -54,7 +54,7 @@ class PaperPursuit(Pursuit):
         if number == UNKNOWN or not np.isfinite(self._distances.cost[number]):
             return NO_WAY
         target = int(self._distances.successor[number])
-        return Choice(target, self._planner.edge(number, target))
+        return Choice(target, self._planner.table.edge(number, target))
 
     def failed(self, number: int, edge: int) -> None:
         del number, edge
@@ -87,7 +87,7 @@ class RememberingPursuit(Pursuit):
             return NO_WAY
         if not self._raised:
             target = int(self._distances.successor[number])
-            return Choice(target, self.planner.edge(number, target))
+            return Choice(target, self.planner.table.edge(number, target))
         edge, cost = self._best_edge(number)
         self._raised[number] = max(cost, self._raised.get(number, 0.0))
         return Choice(int(self.planner.table.target[edge]), edge)

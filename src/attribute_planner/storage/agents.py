@@ -19,4 +19,6 @@ def find_run(run: str | Path) -> Path:
     if str(run) in shipped_agents():
         return shipped_agents()[str(run)]
     names = ", ".join(shipped_agents()) or "none"
-    raise RunDirectoryError(f"There is no run directory {str(run)!r}, and no shipped agent of that name (shipped: {names}).")
+    raise RunDirectoryError(
+        f"There is no run directory {str(run)!r}, and no shipped agent of that name (shipped: {names})."
+    )

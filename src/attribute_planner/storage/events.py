@@ -15,7 +15,9 @@ class EventWriter:
             from tensorboard.compat.proto.summary_pb2 import Summary
             from tensorboard.summary.writer.event_file_writer import EventFileWriter
         except ImportError as error:
-            raise ConfigurationError("TensorBoard is not installed: pip install 'attribute-planner[tensorboard]'.") from error
+            raise ConfigurationError(
+                "TensorBoard is not installed: pip install 'attribute-planner[tensorboard]'."
+            ) from error
         self._event, self._summary = Event, Summary
         self._writer = EventFileWriter(str(path))
 

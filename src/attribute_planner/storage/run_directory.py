@@ -1,8 +1,8 @@
 """The run directory: everything about one training run.
 
-    config.json         environment, attributes, settings, seed, provenance
-    agent.safetensors   detector, policy, table, and what training needs to go on
-    metrics.jsonl       one line per epoch
+config.json         environment, attributes, settings, seed, provenance
+agent.safetensors   detector, policy, table, and what training needs to go on
+metrics.jsonl       one line per epoch
 """
 
 import json
@@ -69,14 +69,18 @@ class RunDirectory:
         self.path = Path(path)
         if not (self.path / CONFIG).is_file():
             missing = "does not exist" if not self.path.exists() else f"holds no {CONFIG}"
-            raise RunDirectoryError(f"{self.path} is not a run directory: it {missing}. Train one with --out {self.path}.")
+            raise RunDirectoryError(
+                f"{self.path} is not a run directory: it {missing}. Train one with --out {self.path}."
+            )
 
     @staticmethod
     def create(path: Path | str, description: Description) -> "RunDirectory":
         """A new run directory; an error if there is something at `path` already."""
         path = Path(path)
         if path.is_file() or (path.is_dir() and any(path.iterdir())):
-            raise RunDirectoryError(f"{path} is in use already; go on with --resume (resume=True), or choose another one.")
+            raise RunDirectoryError(
+                f"{path} is in use already; go on with --resume (resume=True), or choose another one."
+            )
         path.mkdir(parents=True, exist_ok=True)
         write_bytes(path / CONFIG, json.dumps(_description_to_json(description), indent=2).encode())
         return RunDirectory(path)
@@ -131,13 +135,17 @@ class RunDirectory:
         """The agent as far as it has been trained."""
         env, config = self.environment(env), self.description.config
         if not (self.path / AGENT).exists():
-            raise RunDirectoryError(f"{self.path} holds no agent yet: training stopped before its first save; --resume it.")
+            raise RunDirectoryError(
+                f"{self.path} holds no agent yet: training stopped before its first save; --resume it."
+            )
         arrays, notes = read_arrays(self.path / AGENT)
         if "practised" not in notes:
             raise RunDirectoryError(f"{self.path}: training has not begun to practise yet; go on with --resume.")
         detector = _load_detector(env, config, arrays) if "detected" in notes else None
         policy = fill("practised.policy", _policy_template(env, config.practise.width), arrays)
-        return Agent(env, detector, policy, _load_table(env, config, arrays), config.practise.max_attempt_steps)
+        return Agent(
+            env, detector, policy, _load_table(env, config, arrays), patience=2 * config.practise.max_attempt_steps
+        )
 
     def write_metrics(self, line: Mapping[str, Any]) -> None:
         """Append one line of metrics."""
@@ -166,11 +174,14 @@ def _parts(progress: Progress) -> dict[str, tuple[Arrays, dict[str, Any]]]:
     if progress.detected is not None:
         error = progress.detected.error
         arrays = arrays_of("detected.detector", progress.detected.detector)
-        parts["detected"] = arrays, {
-            "per_attribute": error.per_attribute.tolist(),
-            "full_set": error.full_set,
-            "states": error.states,
-        }
+        parts["detected"] = (
+            arrays,
+            {
+                "per_attribute": error.per_attribute.tolist(),
+                "full_set": error.full_set,
+                "states": error.states,
+            },
+        )
     if progress.explored is not None:
         explored = progress.explored
         parts["explored"] = (
@@ -253,7 +264,9 @@ def _load_counts(env: Environment, arrays: Arrays) -> TransitionCounts:
 
 def _load_table(env: Environment, config: TrainConfig, arrays: Arrays) -> TransitionTable:
     if "table.words" in arrays:
-        parts = {name: arrays[f"table.{name}"] for name in ("words", "source", "target", "visits", "attempts", "successes")}
+        parts = {
+            name: arrays[f"table.{name}"] for name in ("words", "source", "target", "visits", "attempts", "successes")
+        }
         return TransitionTable(env.attributes, **parts, estimator=config.estimator)
     table = table_of_counts(env.attributes, _load_counts(env, arrays), config.estimator)
     return table.with_practice(arrays["practised.attempts"], arrays["practised.successes"])

@@ -19,7 +19,9 @@ def settings_from_json(kind: type[Settings], saved: dict[str, Any]) -> Settings:
     hints = get_type_hints(kind)
     unknown = set(saved) - {field.name for field in dataclasses.fields(kind)}
     if unknown:
-        raise RunDirectoryError(f"The saved {kind.__name__} has settings that do not exist: {', '.join(sorted(unknown))}.")
+        raise RunDirectoryError(
+            f"The saved {kind.__name__} has settings that do not exist: {', '.join(sorted(unknown))}."
+        )
     values = {}
     for name, value in saved.items():
         nested = dataclasses.is_dataclass(hints[name]) and isinstance(value, dict)

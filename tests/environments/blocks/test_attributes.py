@@ -1,3 +1,6 @@
+from importlib import import_module
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -12,7 +15,8 @@ from attribute_planner.environments.blocks.attributes import (
     describe_poses,
 )
 from attribute_planner.environments.blocks.discrete import poses_of
-from attribute_planner.environments.blocks.scene import BLOCK_SIDE, HALF_SIDE, Poses, upright
+from attribute_planner.environments.blocks.physics import Scenes, load_model, parked_poses
+from attribute_planner.environments.blocks.scene import BLOCK_SIDE, BLOCKS, HALF_SIDE, ORDERED_PAIRS, Poses, upright
 from attribute_planner.environments.blocks.verification import all_configurations
 
 APART = np.array([[-5, -5, HALF_SIDE], [5, -5, HALF_SIDE], [-5, 5, HALF_SIDE], [5, 5, HALF_SIDE]], np.float32)
@@ -116,3 +120,33 @@ def test_a_bridge_lies_on_both_its_piers():
 def test_covered_are_the_blocks_with_another_on_top():
     tower = describe_cells(jnp.array([4, 4, 4, 0]), jnp.array([2, 0, 1, 0]))
     np.testing.assert_array_equal(covered_blocks(tower), [False, True, True, False])
+
+
+def test_on_top_is_who_carries_whom_by_the_forces_in_crowded_scenes():
+    count = 200
+    generator = np.random.default_rng(4)
+    order = np.argsort(generator.random((count, 4)), axis=1)
+    points = generator.uniform(0.25, 0.75, (count, 4, 2))
+    poses = Scenes(count).scatter(parked_poses(count), order, points, np.ones(count, bool))
+    values = np.asarray(jax.jit(jax.vmap(describe_poses))(jax.tree.map(jnp.asarray, poses)))
+    model = load_model()
+    by_force = np.stack([is_carried(model, poses, scene) for scene in range(count)])
+    assert by_force.sum() > 100
+    assert (by_force == (values[:, 24:] == 1)).mean() > 0.99
+
+
+def is_carried(model: Any, poses: Poses, scene: int) -> np.ndarray:
+    """`bool[12]` whether the second block of each pair holds up the first with at least a twentieth of its weight."""
+    mujoco: Any = import_module("mujoco")
+    data, lift = mujoco.MjData(model), np.zeros((4, 4))
+    data.qpos[:] = np.concatenate([poses.positions[scene], poses.quaternions[scene]], axis=-1).ravel()
+    mujoco.mj_forward(model, data)
+    for number in range(data.ncon):
+        contact, force = data.contact[number], np.zeros(6)
+        mujoco.mj_contactForce(model, data, number, force)
+        below, above = (model.geom(geom).name for geom in contact.geom)
+        if below in BLOCKS and above in BLOCKS:
+            upward = (contact.frame.reshape(3, 3).T @ force[:3])[2]
+            lift[BLOCKS.index(above), BLOCKS.index(below)] += upward
+            lift[BLOCKS.index(below), BLOCKS.index(above)] -= upward
+    return np.array([lift[pair] > 0.05 * 9.81 for pair in ORDERED_PAIRS])

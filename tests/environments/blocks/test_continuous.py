@@ -22,7 +22,7 @@ def worlds() -> ContinuousWorlds:
 
 def drop_everywhere(worlds: ContinuousWorlds, block: str, point: tuple[float, float]) -> dict[str, np.ndarray]:
     """The same drop in all copies; returns the attributes `[B]` by name."""
-    action = MixedAction(np.full(COPIES, BLOCKS.index(block)), np.tile(np.float32(point), (COPIES, 1)))
+    action = MixedAction(np.full(COPIES, BLOCKS.index(block)), np.tile(np.array(point, np.float32), (COPIES, 1)))
     values = np.asarray(worlds.step(action, jax.random.key(0)).values)
     return dict(zip(ATTRIBUTES.names, values.T, strict=True))
 
@@ -38,10 +38,11 @@ FROM_CORNERS = replace(ENV.tasks["4-stack"], start=in_corners)
 
 def test_a_moment_shows_pictures_and_attributes_of_every_copy(worlds: ContinuousWorlds):
     moment = worlds.reset(jax.random.key(0))
-    assert (moment.observation.shape, moment.observation.dtype) == ((COPIES, *ENV.observation.shape), np.uint8)
-    assert (moment.values.shape, moment.values.dtype) == ((COPIES, 36), np.int32)
+    pictures, values = np.asarray(moment.observation), np.asarray(moment.values)
+    assert (pictures.shape, pictures.dtype) == ((COPIES, *ENV.observation.shape), np.uint8)
+    assert (values.shape, values.dtype) == ((COPIES, 36), np.int32)
     assert not moment.over.any()
-    assert len(np.unique(np.asarray(moment.observation).reshape(COPIES, -1), axis=0)) == COPIES
+    assert len(np.unique(pictures.reshape(COPIES, -1), axis=0)) == COPIES
 
 
 def test_the_same_key_gives_the_same_worlds(worlds: ContinuousWorlds):

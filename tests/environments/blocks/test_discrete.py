@@ -75,7 +75,7 @@ def described(states: Configuration) -> np.ndarray:
     return np.asarray(jax.jit(jax.vmap(describe))(states))
 
 
-def keys(values: jax.Array) -> np.ndarray:
+def keys(values: jax.Array | np.ndarray) -> np.ndarray:
     words = np.asarray(ENV.attributes.pack(np.asarray(values))).astype(np.uint64)
     return words[..., 0] | (words[..., 1] << np.uint64(32))
 
@@ -131,4 +131,4 @@ def test_observation_and_description_are_what_the_environment_promises():
     picture, values = ENV.observe(state), ENV.describe(state)
     assert (picture.shape, picture.dtype) == (ENV.observation.shape, ENV.observation.dtype)
     assert (values.shape, values.dtype) == ((36,), np.int32)
-    assert ENV.worlds(2).reset(jax.random.key(4)).observation.shape == (2, 128, 128, 3)
+    assert np.asarray(ENV.worlds(2).reset(jax.random.key(4)).observation).shape == (2, 128, 128, 3)

@@ -1,10 +1,11 @@
+import sys
+
 import numpy as np
 import pytest
 
 from attribute_planner.environments.blocks.physics import Scenes, parked_poses
 from attribute_planner.environments.blocks.scene import BLOCK_SIDE, HALF_SIDE, WALL_MARGIN, Poses
-
-EVERYWHERE = np.ones(1, bool)
+from attribute_planner.errors import ConfigurationError
 
 
 def in_corners(count: int) -> Poses:
@@ -69,3 +70,9 @@ def test_only_the_chosen_scenes_change():
     after = Scenes(3).drop(before, np.array([0, 0, 0]), np.full((3, 2), 0.5), which)
     moved = (after.positions != before.positions).any(axis=(1, 2))
     np.testing.assert_array_equal(moved, which)
+
+
+def test_without_mujoco_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "mujoco", None)
+    with pytest.raises(ConfigurationError, match="pip install"):
+        Scenes(1)

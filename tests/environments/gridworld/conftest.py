@@ -1,11 +1,34 @@
 from collections.abc import Callable
+from typing import Any
 
+import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 
+from attribute_planner.environments.gridworld.crafting import Crafting, CraftingState
 from attribute_planner.environments.gridworld.maps import NOWHERE, GridMap
+from attribute_planner.environments.gridworld.switches import ColoredSwitches, SwitchesState
 
 LARGEST, MAX_BLOCKS = 10, 20
+NUM_STARTS = 400
+
+
+def starts(reset: Callable[[jax.Array], Any]) -> Any:
+    states = jax.jit(jax.vmap(reset))(jax.random.split(jax.random.key(0), NUM_STARTS))
+    return jax.tree.map(np.asarray, states)
+
+
+@pytest.fixture(scope="session")
+def switches_starts() -> SwitchesState:
+    """400 fresh states of the default switches, as NumPy arrays."""
+    return starts(ColoredSwitches().reset)
+
+
+@pytest.fixture(scope="session")
+def crafting_starts() -> CraftingState:
+    """400 fresh states of the default crafting world, as NumPy arrays."""
+    return starts(Crafting().reset)
 
 
 @pytest.fixture

@@ -67,7 +67,7 @@ def test_all_things_stand_apart_and_can_be_walked_to(maps, request):
     grid, agents, things = request.getfixturevalue(maps)
     for walls, agent, each in zip(grid.walls, agents, things, strict=True):
         cells_of_things = [tuple(map(int, cell)) for cell in each]
-        start = tuple(map(int, agent))
+        start = (int(agent[0]), int(agent[1]))
         assert len({start, *cells_of_things}) == NUM_THINGS + 1
         assert set(cells_of_things) <= walk_everywhere(start, free_cells(walls))
 

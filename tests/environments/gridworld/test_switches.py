@@ -99,10 +99,9 @@ def test_the_attribute_graph_has_256_sets_1024_edges_and_paths_of_up_to_12(state
     assert shortest_path(graph, unweighted=True).max() == 12
 
 
-def test_switches_start_on_different_cells_with_random_colours():
-    states = jax.jit(jax.vmap(ENV.reset))(jax.random.split(KEY, 400))
-    assert all(len({tuple(cell) for cell in cells}) == 4 for cells in np.asarray(states.switches).tolist())
-    frequency = np.bincount(np.asarray(states.colors).ravel(), minlength=4) / 1600
+def test_switches_start_on_different_cells_with_random_colours(switches_starts: SwitchesState):
+    assert all(len({tuple(cell) for cell in cells}) == 4 for cells in switches_starts.switches.tolist())
+    frequency = np.bincount(np.asarray(switches_starts.colors).ravel(), minlength=4) / 1600
     np.testing.assert_allclose(frequency, 0.25, atol=0.05)
 
 

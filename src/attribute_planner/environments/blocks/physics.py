@@ -19,9 +19,10 @@ from attribute_planner.environments.blocks.scene import (
     WALL_MARGIN,
     Poses,
 )
+from attribute_planner.errors import ConfigurationError
 
 TIME_STEP = 0.005
-STEPS_PER_LOOK = 25
+STEPS_PER_LOOK = 10
 """Physics steps between two looks at which scenes have come to rest."""
 MAX_STEPS = 600
 """Three seconds: a scene that still moves then (a block that spins on an edge) is taken as it is."""
@@ -41,11 +42,9 @@ class Scenes:
     """`count` scenes that are simulated together. Results do not depend on `threads` (0: all processors)."""
 
     def __init__(self, count: int, threads: int = 0) -> None:
-        from mujoco.batch import Batch
-
         self.count = count
         # Blocks at rest are put to sleep, which makes them cheap; a batch of such models has to keep its data.
-        self._batch = Batch(load_model(), count, threads, persistent=True)
+        self._batch = _mujoco_batch().Batch(load_model(), count, threads, persistent=True)
         self._where = self._batch.bind("qpos").reshape(count, NUM_BLOCKS, 7)
         self._awake = self._batch.bind("tree_awake")
 
@@ -99,9 +98,18 @@ def _choose(which: np.ndarray, then: Poses, otherwise: Poses) -> Poses:
 
 def load_model() -> Any:
     """The scene as a MuJoCo model (`MjModel`)."""
-    import mujoco
+    return _mujoco_batch().mujoco.MjModel.from_xml_string(scene_xml())
 
-    return mujoco.MjModel.from_xml_string(scene_xml())
+
+def _mujoco_batch() -> Any:
+    """The module `mujoco.batch`, which is imported only when blocks are really dropped."""
+    try:
+        from mujoco import batch
+    except ImportError as error:
+        raise ConfigurationError(
+            "The physics of blocks needs MuJoCo 4 or newer: pip install 'attribute-planner[blocks]'."
+        ) from error
+    return batch
 
 
 def scene_xml() -> str:

@@ -2,9 +2,9 @@
 
 A ray through the pixel (x, y) is `camera + t · d`, with d linear in x and y. In the frame of a box, its distance t to a
 face plane obeys `1/t ∝ d_i`, so *inverse* distances are linear in x and y too: the ray enters a box at the smallest of
-its three facing planes' inverse distances, if that is at least the largest of the other planes'. No division, no
-intermediate larger than a picture. Shadows repeat the slab test from the point that was hit towards the light, and its
-local coordinates come from the same linear functions.
+its three facing planes' inverse distances, if that is at least the largest of the other planes'. Nothing larger than a
+picture is kept, and a pixel takes one division. Shadows repeat the test from the point that was hit towards the light;
+its coordinates in the frame of a box come from the same linear functions.
 """
 
 from dataclasses import dataclass, replace
@@ -21,7 +21,6 @@ from attribute_planner.environments.blocks.scene import (
     NUM_BLOCKS,
     TO_LIGHT,
     WALL_MARGIN,
-    Camera,
     Poses,
     block_axes,
 )
@@ -110,25 +109,24 @@ NO_BLOCK = -1
 
 
 @lru_cache
-def canvas(size: int, shift: tuple[float, float] = (0.0, 0.0), camera: Camera = CAMERA) -> Canvas:
-    """A square canvas of `size` pixels, its rays moved by a fraction `shift` of a pixel from the pixels' centres."""
-    centres = (np.arange(size) + 0.5) * 2 / size - 1
-    x = (centres + shift[0] * 2 / size)[None, :] * camera.half_height
-    y = -(centres + shift[1] * 2 / size)[:, None] * camera.half_height
-    downward = -(camera.forward[2] + y * camera.up[2])
-    inverse_distance = downward / camera.position[2]
+def canvas(size: int) -> Canvas:
+    """The square canvas of `size` pixels, with a ray through the centre of each."""
+    centres = ((np.arange(size) + 0.5) * 2 / size - 1) * CAMERA.half_height
+    x, y = centres[None, :], -centres[:, None]
+    downward = -(CAMERA.forward[2] + y * CAMERA.up[2])
+    inverse_distance = downward / CAMERA.position[2]
     return Canvas(
         x.astype(np.float32),
         y.astype(np.float32),
-        np.asarray(_packed(_ground_colours(camera, x, y, 1 / inverse_distance))),
+        np.asarray(_packed(_ground_colours(x, y, 1 / inverse_distance))),
         inverse_distance.astype(np.float32),
     )
 
 
-def _ground_colours(camera: Camera, x: np.ndarray, y: np.ndarray, distance: np.ndarray) -> np.ndarray:
+def _ground_colours(x: np.ndarray, y: np.ndarray, distance: np.ndarray) -> np.ndarray:
     """`[H, W, 3]` table, its edge and the floor around it, where rays have gone a `distance` `[H, 1]`."""
-    direction = camera.forward + x[..., None] * camera.right + y[..., None] * camera.up
-    point = camera.position + distance[..., None] * direction
+    direction = CAMERA.forward + x[..., None] * CAMERA.right + y[..., None] * CAMERA.up
+    point = CAMERA.position + distance[..., None] * direction
     outside = np.abs(point[..., :2] - 0.5).max(-1, keepdims=True) - (0.5 + WALL_MARGIN)
     edge = np.where(outside < EDGE_WIDTH, EDGE_COLOUR, FLOOR_COLOUR)
     return np.where(outside < 0, TABLE_COLOUR, edge)
@@ -185,13 +183,13 @@ def _cast(canvas: Canvas, planes: BoxPlanes, inverse_distances: list[list[jax.Ar
     colour = jnp.asarray(canvas.ground)
     for box in range(NUM_BLOCKS):
         facing = inverse_distances[box]
-        straddled = [planes.straddled[box, i] for i in range(3)]
-        entry = _smallest([jnp.maximum(facing[i], straddled[i]) for i in range(3)])
+        entering = [jnp.maximum(facing[i], planes.straddled[box, i]) for i in range(3)]
         leaving = [facing[i] * planes.opposite[box, i] for i in range(3)]
-        leaving += [jnp.minimum(facing[i], straddled[i]) for i in range(3)]
+        leaving += [jnp.minimum(facing[i], planes.straddled[box, i]) for i in range(3)]
+        entry = _smallest(entering)
         closer = (entry >= _largest(leaving)) & (entry > nearest)
-        face = jnp.where(entry == facing[1], planes.colour[box, 1], planes.colour[box, 2])
-        face = jnp.where(entry == facing[0], planes.colour[box, 0], face)
+        face = jnp.where(entering[1] <= entering[2], planes.colour[box, 1], planes.colour[box, 2])
+        face = jnp.where(entering[0] <= _smallest(entering[1:]), planes.colour[box, 0], face)
         nearest, colour = jnp.where(closer, entry, nearest), jnp.where(closer, face, colour)
     return nearest, colour
 

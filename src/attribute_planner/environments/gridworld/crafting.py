@@ -2,13 +2,14 @@
 
 The paper names three resources, three products and their tables, not the recipes. Ours do not use up what they need: of
 all recipes that could be meant, only such give the 25 transitions that the paper reports, between 16 inventories. There
-is one of each resource, so what the agent has is gone from the world. How long an episode or a task may take is not in
-the paper: 200 steps each is our choice.
+is one of each resource, so what the agent has is gone from the world. How long an episode or a
+task may take is not in the paper; our choice: episodes of 200 steps, and for tasks t_max = 80 steps, the paper's limit
+for one transition, times the transitions that are needed at most.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -25,12 +26,14 @@ from attribute_planner.environments.gridworld.words import (
     num_ground_words,
 )
 from attribute_planner.environments.interface import Key, PureEnvironment
-from attribute_planner.environments.spaces import Array, Discrete, WordsSpec
+from attribute_planner.environments.spaces import Action, Array, Discrete, WordsSpec
 from attribute_planner.environments.tasks import Task, complete_goal
 
 ACTIONS = (*MOVES, "grab", "craft")
 GRAB, CRAFT = ACTIONS.index("grab"), ACTIONS.index("craft")
-TASK_STEPS = 200
+MOST_GAINS = 4
+"""How many grabs and crafts the hardest task takes: wood, iron, axe, sword."""
+STEPS_PER_GAIN = 80
 
 
 class Recipe(NamedTuple):
@@ -129,10 +132,10 @@ class Crafting(PureEnvironment):
         """A fresh state whose inventory is any from which the agent can get on."""
         reset_key, inventory_key = jax.random.split(key)
         choices = jnp.asarray(inventories_to_start_from())
-        inventory = choices[jax.random.randint(inventory_key, (), 0, choices.shape[0])]
+        inventory = choices[pick(jax.random.uniform(inventory_key), len(choices))]
         return replace(self.reset(reset_key), inventory=inventory)
 
-    def step(self, state: CraftingState, action: jax.Array, key: Key) -> CraftingState:
+    def step(self, state: CraftingState, action: Action, key: Key) -> CraftingState:
         del key
         on_resource = (state.resources == state.agent[None]).all(axis=1)
         on_table = (state.tables == state.agent[None]).all(axis=1)
@@ -158,12 +161,14 @@ class Crafting(PureEnvironment):
 
     @property
     def tasks(self) -> Mapping[str, Task]:
-        craft = Task("craft", "one random product; whatever else the agent has", goal_of_a_product, TASK_STEPS)
+        craft = Task(
+            "craft", "one random product; whatever else the agent has", goal_of_a_product, MOST_GAINS * STEPS_PER_GAIN
+        )
         one_step = Task(
             "1-step",
             "one grab or craft from a random inventory",
             goal_one_item_on,
-            TASK_STEPS,
+            STEPS_PER_GAIN,
             self.reset_with_some_items,
         )
         return {task.name: task for task in (craft, one_step)}
@@ -193,8 +198,9 @@ def possible_gains(inventory: Array) -> Array:
     return (inventory[None] | ~NEEDS).all(axis=1) & ~inventory
 
 
-def goal_of_a_product(values: jax.Array, key: Key) -> Goal:
+def goal_of_a_product(state: CraftingState, values: jax.Array, key: Key) -> Goal:
     """A product that the agent does not have yet; any if it has them all, which is then no task."""
+    del state
     is_product = jnp.arange(len(ITEMS)) >= len(RESOURCES)
     is_missing = is_product & (values == 0)
     candidates = jnp.where(is_missing.any(), is_missing, is_product)
@@ -202,8 +208,9 @@ def goal_of_a_product(values: jax.Array, key: Key) -> Goal:
     return Goal(wanted.astype(jnp.int32), wanted)
 
 
-def goal_one_item_on(values: jax.Array, key: Key) -> Goal:
+def goal_one_item_on(state: CraftingState, values: jax.Array, key: Key) -> Goal:
     """The inventory with one more item that can be grabbed or crafted next; unchanged if there is none."""
+    del state
     candidates = possible_gains(values == 1)
     gained = (jnp.arange(len(ITEMS)) == random_item(candidates, key)) & candidates
     return complete_goal(values | gained.astype(jnp.int32))

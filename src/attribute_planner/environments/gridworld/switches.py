@@ -2,14 +2,15 @@
 
 The rules are the paper's. The attributes are the colours: 256 sets, 4 ways on from each, and at most 12 toggles from
 any set to any other. Where the switches stand and how they are set is random in each episode. How long an episode or a
-task may take is not in the paper: 200 steps each is our choice.
+task may take is not in the paper; our choice: episodes of 200 steps, and for tasks t_max = 80 steps, the paper's limit
+for one transition, times the transitions that are needed at most.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -19,7 +20,7 @@ from attribute_planner.attributes import Attribute, AttributeSpace, Goal
 from attribute_planner.environments.gridworld.maps import MOVES, GridMap, MapRules, move, num_draws, pick, random_map
 from attribute_planner.environments.gridworld.words import Vocabulary, bag_of_words, ground_words, num_ground_words
 from attribute_planner.environments.interface import Key, PureEnvironment
-from attribute_planner.environments.spaces import Discrete, WordsSpec
+from attribute_planner.environments.spaces import Action, Discrete, WordsSpec
 from attribute_planner.environments.tasks import Task, complete_goal
 
 SWITCHES = ("switch_0", "switch_1", "switch_2", "switch_3")
@@ -28,7 +29,7 @@ ACTIONS = (*MOVES, "toggle")
 TOGGLE = ACTIONS.index("toggle")
 ATTRIBUTES = AttributeSpace(tuple(Attribute(name, COLORS) for name in SWITCHES))
 MOST_TOGGLES = len(SWITCHES) * (len(COLORS) - 1)
-TASK_STEPS = 200
+STEPS_PER_TOGGLE = 80
 
 
 @jax.tree_util.register_dataclass
@@ -97,7 +98,7 @@ class ColoredSwitches(PureEnvironment):
         colors = pick(color_draws, len(COLORS))
         return SwitchesState(grid, agent, switches, colors.astype(jnp.int8))
 
-    def step(self, state: SwitchesState, action: jax.Array, key: Key) -> SwitchesState:
+    def step(self, state: SwitchesState, action: Action, key: Key) -> SwitchesState:
         del key
         is_toggled = (state.switches == state.agent[None]).all(axis=1) & (action == TOGGLE)
         colors = (state.colors + is_toggled.astype(jnp.int8)) % len(COLORS)
@@ -117,15 +118,20 @@ class ColoredSwitches(PureEnvironment):
 
     @property
     def tasks(self) -> Mapping[str, Task]:
-        multi_step = Task("multi-step", "a random setting of all four switches", goal_within(MOST_TOGGLES), TASK_STEPS)
-        one_step = Task("1-step", "one toggle of one switch", goal_within(1), TASK_STEPS)
+        multi_step = Task(
+            "multi-step",
+            "a random setting of all four switches",
+            goal_within(MOST_TOGGLES),
+            MOST_TOGGLES * STEPS_PER_TOGGLE,
+        )
+        one_step = Task("1-step", "one toggle of one switch", goal_within(1), STEPS_PER_TOGGLE)
         return {task.name: task for task in (multi_step, one_step)}
 
     @property
     def curriculum(self) -> tuple[Task, ...]:
         """Goals that need at most 1, 2, … 12 toggles; with 12 they are the main task's."""
         easier = tuple(
-            Task(f"up-to-{most}", f"a setting at most {most} toggles away", goal_within(most), TASK_STEPS)
+            Task(f"up-to-{most}", f"a setting at most {most} toggles away", goal_within(most), most * STEPS_PER_TOGGLE)
             for most in range(1, MOST_TOGGLES)
         )
         return (*easier, self.task(None))
@@ -142,14 +148,15 @@ class ColoredSwitches(PureEnvironment):
 
 
 @cache
-def goal_within(most_toggles: int) -> Callable[[jax.Array, Key], Goal]:
+def goal_within(most_toggles: int) -> Callable[[Any, jax.Array, Key], Goal]:
     """Draws, uniformly, a setting of all switches that is between 1 and `most_toggles` toggles away."""
     turns = np.array(list(product(range(len(COLORS)), repeat=len(SWITCHES))), np.int32)
     toggles = turns.sum(axis=1)
     near = turns[(toggles > 0) & (toggles <= most_toggles)]
 
-    def draw(values: jax.Array, key: Key) -> Goal:
-        turn = jnp.asarray(near)[jax.random.randint(key, (), 0, near.shape[0])]
+    def draw(state: Any, values: jax.Array, key: Key) -> Goal:
+        del state
+        turn = jnp.asarray(near)[pick(jax.random.uniform(key), len(near))]
         return complete_goal((values + turn) % len(COLORS))
 
     return draw

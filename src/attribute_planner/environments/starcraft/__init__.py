@@ -1,0 +1,1 @@
+"""StarCraft build orders, on a simulator of Brood War's economy rules."""

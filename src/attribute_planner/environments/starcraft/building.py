@@ -1,4 +1,4 @@
-"""Orders that cost something: to build and to train. What one unit takes of ore, supply and room is gone for the next."""
+"""Orders that cost something: to build and to train. What one unit takes of ore, supply and room, the next lacks."""
 
 from dataclasses import replace
 
@@ -23,6 +23,10 @@ MAKERS = {Kind.SCV: Kind.COMMAND_CENTRE, Kind.MARINE: Kind.BARRACKS} | dict.from
     (Kind.DEPOT, Kind.BARRACKS, Kind.ENGINEERING_BAY, Kind.TURRET), Kind.SCV
 )
 """Who makes what."""
+STRUCTURES = (Kind.DEPOT, Kind.ENGINEERING_BAY, Kind.TURRET)
+BUILDINGS = (Kind.COMMAND_CENTRE, Kind.BARRACKS, *STRUCTURES)
+NOWHERE = 2**30
+"""A place beyond all others."""
 
 
 def order_products(rules: Rules, game: Game, action: jax.Array) -> Game:
@@ -91,13 +95,13 @@ def has_room(rules: Rules, game: Game, tile: jax.Array, kind: jax.Array) -> jax.
     structure_corner, structure_size = footprint(game.structures.tile, game.structures.kind)
     taken = jnp.concatenate([unit_corner, structure_corner, fields])
     taken_size = jnp.concatenate([unit_size, structure_size, field_size])
-    # The barrier keeps the compiler from working the footprints out anew for every pair, which takes twice as long.
-    rectangles = jax.lax.optimization_barrier((corner, size, taken, taken_size))
-    return inside & ~_overlap(*rectangles).any(axis=-1)
+    return inside & ~_overlap(corner, size, taken, taken_size).any(axis=-1)
 
 
 def _overlap(corner: jax.Array, size: jax.Array, other: jax.Array, other_size: jax.Array) -> jax.Array:
     """`[N, M]` whether two rectangles share a tile; upper left tiles and sizes are `[N, 2]` and `[M, 2]`."""
+    # The barrier keeps the compiler from working each rectangle out anew for every pair, which takes twice as long.
+    corner, size, other, other_size = jax.lax.optimization_barrier((corner, size, other, other_size))
     on_axis = [
         (corner[:, None, axis] < (other + other_size)[None, :, axis])
         & (other[None, :, axis] < (corner + size)[:, None, axis])
@@ -107,7 +111,7 @@ def _overlap(corner: jax.Array, size: jax.Array, other: jax.Array, other_size: j
 
 
 def footprint(tile: jax.Array, kind: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Upper left tile and size in tiles, both `[..., 2]`, of buildings placed at tiles `[..., 2]`; others have size 0."""
+    """Upper left tile and size in tiles, both `[..., 2]`, of buildings at tiles `[..., 2]`; other kinds have size 0."""
     sizes = [(PRODUCTS[kind].width, PRODUCTS[kind].height) if kind in BUILDINGS else (0, 0) for kind in Kind]
     size = jnp.asarray(np.array(sizes, np.int32))[kind]
     return tile - size // 2, size
@@ -129,18 +133,17 @@ def _put_to_work(units: Units, order: jax.Array) -> Units:
 
 def _add_units(units: Units, order: jax.Array) -> Units:
     """SCVs and barracks, which are unfinished for now, take the next places."""
-    comes_from = _new_places(units.kind, (order == Kind.SCV) | (order == Kind.BARRACKS))
-    is_new = comes_from.any(axis=0)
+    place = _next_places(units.kind, (order == Kind.SCV) | (order == Kind.BARRACKS))
     here = tile_centre(units.position // TILE)
     at_door = here + jnp.asarray(door_offset(Kind.COMMAND_CENTRE))[None]
-    new_position = _carry_over(comes_from, jnp.where((order == Kind.SCV)[:, None], at_door, here))
-    new_kind = _carry_over(comes_from, order[:, None])[:, 0]
-    position = jnp.where(is_new[:, None], new_position, units.position)
+    position = _put(units.position, place, jnp.where((order == Kind.SCV)[:, None], at_door, here))
+    kind = _put(units.kind, place, order)
+    is_new = kind != units.kind
     return replace(
         units,
-        kind=jnp.where(is_new, new_kind, units.kind),
+        kind=kind,
         phase=jnp.where(is_new, jnp.int32(Phase.UNFINISHED), units.phase),
-        timer=jnp.where(is_new, _frames(new_kind), units.timer),
+        timer=jnp.where(is_new, _frames(kind), units.timer),
         position=position,
         way=choose_way(is_new, standing(position), units.way),
     )
@@ -148,37 +151,32 @@ def _add_units(units: Units, order: jax.Array) -> Units:
 
 def _add_structures(game: Game, order: jax.Array) -> Structures:
     structures = game.structures
-    comes_from = _new_places(structures.kind, is_structure(order))
-    is_new = comes_from.any(axis=0)
-    kind = jnp.where(is_new, _carry_over(comes_from, order[:, None])[:, 0], structures.kind)
+    place = _next_places(structures.kind, is_structure(order))
     return Structures(
-        kind=kind,
-        tile=jnp.where(is_new[:, None], _carry_over(comes_from, game.units.position // TILE), structures.tile),
-        timer=jnp.where(is_new, _frames(kind), structures.timer),
+        kind=_put(structures.kind, place, order),
+        tile=_put(structures.tile, place, game.units.position // TILE),
+        timer=_put(structures.timer, place, _frames(order)),
     )
 
 
-def _new_places(kinds: jax.Array, adds: jax.Array) -> jax.Array:
-    """`[U, N]` which unit's addition goes to which place; places are taken in order, and never given up."""
+def _next_places(kinds: jax.Array, adds: jax.Array) -> jax.Array:
+    """`[U]` the places that the units' additions take, one after the other; none is ever given up."""
     first_free = (kinds != Kind.NOTHING).sum()
-    place = first_free + jnp.cumsum(adds) - 1
-    return adds[:, None] & (place[:, None] == jnp.arange(kinds.shape[0])[None])
+    return jnp.where(adds, first_free + jnp.cumsum(adds) - 1, NOWHERE)
 
 
-def _carry_over(comes_from: jax.Array, numbers: jax.Array) -> jax.Array:
-    """`[N, D]` for each place the numbers `[U, D]` of the unit that it comes from; 0 where nothing comes."""
-    return jnp.where(comes_from[:, :, None], numbers[:, None], 0).sum(axis=0)
-
-
-STRUCTURES = (Kind.DEPOT, Kind.ENGINEERING_BAY, Kind.TURRET)
-BUILDINGS = (Kind.COMMAND_CENTRE, Kind.BARRACKS, *STRUCTURES)
+def _put(numbers: jax.Array, place: jax.Array, new: jax.Array) -> jax.Array:
+    """The numbers `[N, ...]` with new ones `[U, ...]` at their places `[U]`."""
+    return numbers.at[place].set(new, mode="drop")
 
 
 def is_structure(kind: jax.Array) -> jax.Array:
+    """`[...]` whether a kind is a building that obeys nobody."""
     return (kind == Kind.DEPOT) | (kind == Kind.ENGINEERING_BAY) | (kind == Kind.TURRET)
 
 
 def is_building(kind: jax.Array) -> jax.Array:
+    """`[...]` whether a kind is a building, which takes up room on the map."""
     return (kind == Kind.COMMAND_CENTRE) | (kind == Kind.BARRACKS) | is_structure(kind)
 
 

@@ -18,11 +18,12 @@ from attribute_planner.environments.starcraft.rules import FRAMES_PER_SECOND, PR
 from attribute_planner.environments.starcraft.state import GATHERING, Game, Units, count, supply_given, supply_used
 
 TILE_SIZE = 20
-PANEL = 230
+PANEL = 260
 MARGIN = 12
 
 GROUND, GRID, PANEL_GROUND = "#2b2f2a", "#343932", "#1c1f1b"
-INK, FAINT, BAR, BAR_GROUND, ORE = "#f2f2ec", "#a7ada3", "#ffd24a", "#000000", "#57c7ff"
+INK, FAINT, BAR_GROUND, ORE = "#f2f2ec", "#a7ada3", "#000000", "#57c7ff"
+BARS = {"being built": "#ffd24a", "training a unit": "#6fe06a"}
 COLORS = {
     Kind.COMMAND_CENTRE: "#7f8c9b",
     Kind.BARRACKS: "#b5574a",
@@ -43,7 +44,7 @@ SCV_COLORS = {
     "idle": "#e8e4d8",
     "moving": "#8fd694",
     "gathering": "#57c7ff",
-    "constructing": "#ffd24a",
+    "constructing": "#ff9f43",
 }
 
 
@@ -66,8 +67,8 @@ class Canvas:
     """Where to draw, and with which letters."""
 
     draw: ImageDraw.ImageDraw
-    small: ImageFont.FreeTypeFont
-    large: ImageFont.FreeTypeFont
+    small: ImageFont.FreeTypeFont | ImageFont.ImageFont
+    large: ImageFont.FreeTypeFont | ImageFont.ImageFont
 
     def building(self, kind: Kind, tile: np.ndarray, *, finished: bool) -> tuple[int, int, int, int]:
         """A labelled rectangle, pale if it is unfinished; returns its box."""
@@ -84,11 +85,11 @@ class Canvas:
         self.draw.text(middle, LABELS[kind], INK, self.small, anchor="mm", align="center", spacing=1)
         return box
 
-    def progress(self, box: tuple[int, int, int, int], share: float) -> None:
+    def progress(self, box: tuple[int, int, int, int], share: float, what: str) -> None:
         """A bar along the lower edge of a box, filled from the left."""
         left, right, bottom = box[0] + 4, box[2] - 4, box[3] - 3
         self.draw.rectangle((left, bottom - 5, right, bottom), fill=BAR_GROUND)
-        self.draw.rectangle((left, bottom - 5, left + round((right - left) * share), bottom), fill=BAR)
+        self.draw.rectangle((left, bottom - 5, left + round((right - left) * share), bottom), fill=BARS[what])
 
 
 def _draw_ground(canvas: Canvas, rules: Rules) -> None:
@@ -107,9 +108,9 @@ def _draw_ground(canvas: Canvas, rules: Rules) -> None:
 def _draw_structures(canvas: Canvas, game: Game) -> None:
     for kind, tile, timer in zip(*map(np.asarray, _columns(game)), strict=True):
         if kind != Kind.NOTHING:
-            box = canvas.building(Kind(kind), tile, finished=timer == 0)
+            box = canvas.building(Kind(kind), tile, finished=bool(timer == 0))
             if timer > 0:
-                canvas.progress(box, 1 - timer / PRODUCTS[Kind(kind)].frames)
+                canvas.progress(box, 1 - timer / PRODUCTS[Kind(kind)].frames, "being built")
 
 
 def _columns(game: Game) -> tuple[jax.Array, jax.Array, jax.Array]:
@@ -124,15 +125,16 @@ def _draw_buildings(canvas: Canvas, units: Units) -> None:
             continue
         phase, timer = int(units.phase[unit]), int(units.timer[unit])
         box = canvas.building(Kind(kind), position[unit] // TILE, finished=phase != Phase.UNFINISHED)
-        trained = Kind.SCV if kind == Kind.COMMAND_CENTRE else Kind.MARINE
-        if phase in (Phase.UNFINISHED, Phase.TRAINING):
-            made = Kind(kind) if phase == Phase.UNFINISHED else trained
-            canvas.progress(box, 1 - timer / PRODUCTS[made].frames)
+        if phase == Phase.UNFINISHED:
+            canvas.progress(box, 1 - timer / PRODUCTS[Kind(kind)].frames, "being built")
+        if phase == Phase.TRAINING:
+            trained = Kind.SCV if kind == Kind.COMMAND_CENTRE else Kind.MARINE
+            canvas.progress(box, 1 - timer / PRODUCTS[trained].frames, "training a unit")
         marines = int(units.marines[unit]) - (phase == Phase.TRAINING and kind == Kind.BARRACKS)
         if marines > 0:
             x, y = _pixels(position[unit] + door_offset(Kind.BARRACKS))
             canvas.draw.regular_polygon((x, y, 8), 3, fill=COLORS[Kind.MARINE], outline=INK)
-            canvas.draw.text((x + 10, y), f"×{marines}", INK, canvas.small, anchor="lm")
+            canvas.draw.text((x + 10, y), f"x {marines}", INK, canvas.small, anchor="lm")
 
 
 def _draw_scvs(canvas: Canvas, units: Units) -> None:
@@ -169,10 +171,23 @@ def _draw_panel(canvas: Canvas, rules: Rules, game: Game, left: int) -> None:
     for text, color in lines:
         canvas.draw.text((left + MARGIN, y), text, color, canvas.large)
         y += 22
-    for name, color in SCV_COLORS.items():
-        y += 20
-        canvas.draw.ellipse((left + MARGIN, y, left + MARGIN + 12, y + 12), fill=color, outline="#000000")
-        canvas.draw.text((left + MARGIN + 22, y + 6), f"SCV {name}", FAINT, canvas.small, anchor="lm")
+    _draw_legend(canvas, left + MARGIN, y + 20)
+
+
+def _draw_legend(canvas: Canvas, left: int, top: int) -> None:
+    entries = [(f"SCV {name}", color) for name, color in SCV_COLORS.items()] + list(BARS.items())
+    for row, (text, color) in enumerate(entries):
+        y = top + 20 * row
+        if text in BARS:
+            canvas.draw.rectangle((left, y + 3, left + 12, y + 9), fill=color)
+        else:
+            canvas.draw.ellipse((left, y, left + 12, y + 12), fill=color, outline="#000000")
+        canvas.draw.text((left + 22, y + 6), text, FAINT, canvas.small, anchor="lm")
+    y = top + 20 * len(entries)
+    canvas.draw.polygon([(left, y + 6), (left + 6, y), (left + 12, y + 6), (left + 6, y + 12)], fill=ORE, outline=INK)
+    canvas.draw.text((left + 22, y + 6), "carries ore", FAINT, canvas.small, anchor="lm")
+    canvas.draw.regular_polygon((left + 6, y + 27, 7), 3, fill=COLORS[Kind.MARINE], outline=INK)
+    canvas.draw.text((left + 22, y + 26), "marines", FAINT, canvas.small, anchor="lm")
 
 
 def _unfinished(game: Game, kind: Kind) -> int:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import lru_cache, partial
 
 import jax
 import jax.numpy as jnp
@@ -29,16 +29,16 @@ MOST_COUNTED = {Kind.DEPOT: 7, Kind.MARINE: 15, Kind.ENGINEERING_BAY: 3, Kind.TU
 class StarcraftBuild(PureEnvironment):
     """A simulator of Brood War's economy rules. It is not the game, which needs data files that cannot be passed on.
 
-    From the game: what things cost, how long they take, what they need and measure; how SCVs move and mine; supply. There
-    is no enemy and no gas, nothing dies, mineral fields do not run out within an episode, and nothing blocks a unit's way.
-    From the paper: the units that may be made, the actions, the attributes, 500 steps an episode from the same start.
+    From the game: what things cost, how long they take, what they need and measure; how SCVs move and mine; supply.
+    There is no enemy and no gas, nothing dies, mineral fields do not run out within an episode, and nothing blocks a
+    unit's way. From the paper: what may be made, the actions, the attributes, 500 steps an episode from one start.
 
-    Our choices, where neither says: the map (one base on 32 × 32 tiles, see `layout`), the upper limits of the tasks, up to
-    which number the attributes count (7 depots, 15 marines, 3 engineering bays, 7 turrets: more look the same), and room for
-    8 depots (`large`: 16 depots, engineering bays and turrets together).
+    Our choices, where neither says: the map (one base on 32 × 32 tiles, see `layout`), the upper limits of the tasks,
+    up to which number the attributes count (7 depots, 15 marines, 3 engineering bays, 7 turrets: more look the same),
+    and room for 8 depots in all (`large`: for 16 depots, engineering bays and turrets).
 
-    Every step each unit is told one action out of one list for all; what it cannot do it ignores, and goes on with what it
-    was doing. Units that nothing can be told, because they construct, train or are unfinished, are not active.
+    Every step each unit is told one action out of one list for all; what it cannot do it ignores, and goes on with what
+    it was doing. Units that nothing can be told, because they construct, train or are unfinished, are not active.
 
     version: `small` (SCVs, depots, barracks, marines) or `large` (engineering bays and turrets as well).
     frames_per_step: frames of the game between two actions.
@@ -65,17 +65,19 @@ class StarcraftBuild(PureEnvironment):
 
     def __post_init__(self) -> None:
         for name, limit in self.limits.items():
-            most = self.attributes.attributes[self.attributes.index(name)].values[-1]
-            if not 0 <= limit < most + (name == "barracks"):
-                raise ConfigurationError(f"A task can ask for 0 to {most - (name != 'barracks')} {name}, not {limit}.")
+            # Where more than the last number look like it, an exact goal must stay below it.
+            kind = Kind[name.upper()]
+            most = self.most(kind) - (kind in MOST_COUNTED)
+            if not 0 <= limit <= most:
+                raise ConfigurationError(f"A task can ask for 0 to {most} {name}, not {limit}.")
         if not any(self.limits.values()):
             raise ConfigurationError("The tasks need an upper limit above 0 for at least one kind.")
 
     @property
-    def name(self) -> str:
+    def name(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
         return f"starcraft-{self.version}"
 
-    @cached_property
+    @property
     def rules(self) -> Rules:
         return Rules(self.version, self.frames_per_step, self.unit_limit, self.interruptible_mining, self.map_tiles)
 
@@ -91,12 +93,11 @@ class StarcraftBuild(PureEnvironment):
         }
         return {kind.name.lower(): limits[kind] for kind in self.rules.kinds if kind in limits}
 
-    @cached_property
+    @property
     def attributes(self) -> AttributeSpace:
-        numbers = [Attribute(kind.name.lower(), range(self._most(kind) + 1)) for kind in self.rules.kinds]
-        return AttributeSpace((Attribute("ore", range(MOST_ORE_VALUE + 1)), *numbers))
+        return _attributes_of(self)
 
-    def _most(self, kind: Kind) -> int:
+    def most(self, kind: Kind) -> int:
         """The largest number of a kind that is told apart."""
         if kind == Kind.SCV:
             return self.unit_limit - 1
@@ -110,7 +111,7 @@ class StarcraftBuild(PureEnvironment):
     def actions(self) -> Discrete:
         return Discrete(self.rules.actions)
 
-    @cached_property
+    @property
     def view(self) -> View:
         """The words that the units' observations are made of."""
         return View(self.rules, self.attributes if self.shows_attributes else None)
@@ -133,19 +134,40 @@ class StarcraftBuild(PureEnvironment):
         return UnitObservation(self.view.words(state, self.describe(state), active), active)
 
     def describe(self, state: Game) -> jax.Array:
-        numbers = [jnp.minimum(count(state, kind), self._most(kind)) for kind in self.rules.kinds]
+        numbers = [jnp.minimum(count(state, kind), self.most(kind)) for kind in self.rules.kinds]
         return jnp.stack([jnp.minimum(state.ore // ORE_PER_VALUE, MOST_ORE_VALUE), *numbers]).astype(jnp.int32)
 
-    @cached_property
+    @property
     def tasks(self) -> Mapping[str, Task]:
-        return build_tasks(self.attributes, self.limits, self.episode_steps)
+        return _tasks_of(self)
 
-    @cached_property
+    @property
     def curriculum(self) -> tuple[Task, ...]:
         """Tasks whose upper limits rise linearly to the main task's."""
-        return build_curriculum(self.attributes, self.limits, self.task(None))
+        return _curriculum_of(self)
 
     def draw(self, state: Game) -> np.ndarray:
         from attribute_planner.environments.starcraft.drawing import draw_game
 
         return draw_game(self.rules, state)
+
+
+starcraft_small = partial(StarcraftBuild, version="small")
+starcraft_large = partial(StarcraftBuild, version="large")
+
+
+@lru_cache
+def _attributes_of(env: StarcraftBuild) -> AttributeSpace:
+    numbers = [Attribute(kind.name.lower(), range(env.most(kind) + 1)) for kind in env.rules.kinds]
+    return AttributeSpace((Attribute("ore", range(MOST_ORE_VALUE + 1)), *numbers))
+
+
+# A task keeps its identity, so that what is compiled for it once serves whenever it is asked for.
+@lru_cache
+def _tasks_of(env: StarcraftBuild) -> Mapping[str, Task]:
+    return build_tasks(env.attributes, env.limits, env.episode_steps)
+
+
+@lru_cache
+def _curriculum_of(env: StarcraftBuild) -> tuple[Task, ...]:
+    return build_curriculum(env.attributes, env.limits, env.task(None))

@@ -1,9 +1,9 @@
 """The ground of a game: where the command centre and the mineral fields lie, and the ways of the workers between them.
 
-The game's own sizes of things make the ways what they are. The fields stand in a bent column west of the command centre, a
-gap of three or four tiles away: workers travel 78 to 111 pixels, 98.5 on average. The rest is our choice: a square map with
-the command centre in the middle, four SCVs beside it on the side of the fields, and new units that appear at the lower
-left corner of the building that trained them.
+The game's own sizes of things make the ways what they are. The fields stand in a bent column west of the command
+centre, a gap of three or four tiles away, as they do in the game: workers travel 78 to 111 pixels, 98 on average. The
+rest is our choice: a square map with the command centre in the middle, four SCVs beside it on the side of the fields,
+and new units that appear at the lower left corner of the building that trained them.
 """
 
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ class Layout:
     field_boxes: `[F, 4]` left, top, right and bottom of each field in pixels.
     places: `[2F, 2]` in pixels: beside each field, then where its ore is delivered.
     lengths: `[2F, 2F]` whole pixels between places.
-    nearest_free: `[F, 2^F]` for a field and the set of busy ones, as bits: the nearest free one in range; −1 if there is none.
+    nearest_free: `[F, 2^F]` for a field and the busy ones, as bits: the nearest free one in range, or −1.
     scvs: `[4, 2]` where the first SCVs stand, in pixels.
     side: the map's side in pixels.
     """
@@ -62,7 +62,9 @@ def layout_of(map_tiles: int) -> Layout:
     fields = np.array(
         [(left - gap - FIELD_WIDTH, top + row) for row, gap in zip(FIELD_ROWS, FIELD_GAPS, strict=True)], np.int32
     )
-    field_boxes = np.concatenate([fields, fields + (FIELD_WIDTH, FIELD_HEIGHT)], axis=1).astype(np.int32) * TILE
+    field_boxes = (
+        np.concatenate([fields, fields + np.array([FIELD_WIDTH, FIELD_HEIGHT])], axis=1).astype(np.int32) * TILE
+    )
     places = _places(field_boxes, centre_position(centre, Kind.COMMAND_CENTRE))
     lengths = whole_distance(places[:, None] - places[None])
     scvs = np.array([(left * TILE - TILE // 2, (top + row) * TILE + TILE // 2) for row in range(START_SCVS)], np.int32)
@@ -98,7 +100,7 @@ def _places(field_boxes: np.ndarray, centre: np.ndarray) -> np.ndarray:
     """The nearest two points at which an SCV touches a field and the command centre, for each field."""
     low, high = centre - CENTRE_BODY - SCV_REACH, centre + CENTRE_BODY + SCV_REACH
     field_low, field_high = field_boxes[:, :2] - SCV_REACH, field_boxes[:, 2:] + SCV_REACH
-    beside_field = np.clip(np.clip(centre, field_low, field_high), field_low, field_high)
+    beside_field = np.clip(centre, field_low, field_high)
     at_centre = np.clip(beside_field, low, high)
     beside_field = np.clip(at_centre, field_low, field_high)
     return np.concatenate([beside_field, at_centre]).astype(np.int32)

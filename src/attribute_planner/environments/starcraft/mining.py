@@ -1,8 +1,8 @@
-"""Mining: workers go to and fro between fields and command centre by themselves, one of them at work on a field at a time.
+"""Mining: workers go to and fro between fields and command centre by themselves; only one works on a field at a time.
 
-In a frame, first every worker that is done with its work, its way or its delivery goes on to what comes next; then those
-that stand beside a field which nobody works on begin, in the order of the units; then the rest leave for the nearest free
-field in range, or wait if there is none. Nothing happens between two such events, so time leaps from one to the next.
+In a frame, first every worker that is done with its work, its way or its delivery goes on to what comes next; then
+those that stand beside a field on which nobody works begin, in the order of the units; then the rest leave for the
+nearest free field in range, or wait if there is none. Nothing happens in between, so time leaps from event to event.
 """
 
 from dataclasses import dataclass, replace
@@ -41,7 +41,7 @@ class Workers:
 
 
 def mine(rules: Rules, units: Units) -> tuple[Units, jax.Array]:
-    """The units after a step of mining, and the ore that they delivered meanwhile. Others than workers stay as they are."""
+    """The units after a step of mining, and the ore that they delivered. Those that do not gather stay as they are."""
     ground = layout_of(rules.map_tiles)
     workers = Workers(
         frames=jnp.int32(rules.frames_per_step),

@@ -1,8 +1,8 @@
 """How an SCV moves: along straight ways, gaining speed by a fixed amount each frame and slowing down in time to halt.
 
 Every frame it goes faster if it can still halt at the end of its way, as fast as before if it can do that, and slower
-otherwise. The outcome depends only on the speed at the start and on the way's length, so all motions are worked out once,
-frame by frame, and a simulation looks them up.
+otherwise. The outcome depends only on the speed at the start and on the way's length, so all motions are worked out
+once, frame by frame, and a simulation looks them up.
 """
 
 from dataclasses import dataclass
@@ -106,7 +106,7 @@ def frames_on(way: Way) -> jax.Array:
 
 
 def on_the_way(way: Way, frames_left: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Position `[..., 2]` and speed level `[...]` of units that arrive in so many frames; before they set off, they stand."""
+    """Position `[..., 2]` and speed level `[...]` of units that arrive in so many frames; at first they may stand."""
     table = motion_table()
     gone = jnp.clip(frames_on(way) - frames_left, 0, table.pixels.shape[-1] - 1)
     pixels = jnp.asarray(table.pixels)[way.level, way.length, gone].astype(jnp.int32)[..., None]
@@ -118,7 +118,7 @@ def on_the_way(way: Way, frames_left: jax.Array) -> tuple[jax.Array, jax.Array]:
 
 
 def level_towards(offset: jax.Array, way: Way, level: jax.Array) -> jax.Array:
-    """`[...]` the level that a unit keeps which turns from its way to another one: its speed's share in that direction."""
+    """`[...]` the level that is left to a unit which turns from its way: its speed's share in the new direction."""
     along = (offset * (way.target - way.origin)).sum(axis=-1)
     lengths = jnp.maximum(whole_length(offset) * way.length, 1)
     return jnp.clip(level * along // lengths, 0, level)

@@ -1,8 +1,9 @@
 """What a unit sees: a bag of words. Each word is a thing in a state, at a cell of the 17 × 17 window around the unit.
 
-The window's cells measure 32 pixels, and the unit is in the middle of the middle one. A thing's kind and its flag (idle,
-gathering, constructing, being built) make one word, not two: there are few pairs, and half as many words to add up. The unit
-itself has a word of its own, without a cell. The attributes, as words without a cell, end the bag.
+The window's cells measure 32 pixels, and the unit is in the middle of the middle one. A thing's kind and its flag
+(idle, gathering, constructing, being built) make one word, not two: there are few such pairs, and so half as many words
+to add up. A thing of several tiles is seen at its middle. The unit itself has a word of its own, without a cell. The
+attributes, as words without a cell, end the bag.
 """
 
 from dataclasses import dataclass
@@ -72,16 +73,18 @@ class View:
         return WordsSpec(count, self.first_of_attributes + int(np.sum(shown)), tuple(range(count)))
 
     def words(self, game: Game, values: jax.Array, sees: jax.Array) -> jax.Array:
-        """`int16[U, count]` what the units `sees` `[U]` see; `values` `int32[A]` are the attributes'. The others see nothing."""
+        """`int16[U, count]` what the units that `sees` `[U]` names see, given the attribute values `int32[A]`."""
         rules, units = self.rules, game.units
         own = units_seen_as(units)
         feature = jnp.concatenate([own, _others_seen_as(rules, self.features, game)])
-        offset = _positions(rules, game)[None] - units.position[:, None]
-        cell = (offset + TILE * WINDOW // 2) // TILE
-        inside = ((cell >= 0) & (cell < WINDOW)).all(axis=-1) & (feature >= 0)[None]
+        position = _positions(rules, game) + TILE * WINDOW // 2
+        # The barrier keeps the compiler from looking features and positions up anew for every pair.
+        feature, position = jax.lax.optimization_barrier((feature, position))
+        column, row = ((position[None, :, axis] - units.position[:, None, axis]) // TILE for axis in (0, 1))
+        inside = (column >= 0) & (column < WINDOW) & (row >= 0) & (row < WINDOW) & (feature >= 0)[None]
         # A unit is no thing beside itself: it has its own word.
         inside &= jnp.arange(len(feature))[None] != jnp.arange(rules.unit_limit)[:, None]
-        seen = jnp.where(inside, (feature * CELLS)[None] + cell[..., 1] * WINDOW + cell[..., 0], ABSENT)
+        seen = jnp.where(inside, (feature * CELLS)[None] + row * WINDOW + column, ABSENT)
         parts = [(self.first_of_own + own)[:, None], seen]
         if self.attributes is not None:
             words = self.first_of_attributes + jnp.asarray(self.attributes.offsets) + values
@@ -135,11 +138,11 @@ def _structures_seen_as(features: tuple[str, ...], structures: Structures) -> ja
             table[kind] = features.index(kind.name.lower())
     # The unfinished form of each feature follows it.
     finished = jnp.asarray(table)[structures.kind]
-    return jnp.where(finished == HIDDEN, HIDDEN, finished + (structures.timer > 0))
+    return jnp.where(finished == HIDDEN, HIDDEN, finished + (structures.timer > 0).astype(jnp.int32))
 
 
 def _positions(rules: Rules, game: Game) -> jax.Array:
-    """`int32[N, 2]` where units, structures, fields and marines are, in pixels; marines stand at their barracks' door."""
+    """`int32[N, 2]` where units, structures, fields and marines are, in pixels; marines stand at their barracks."""
     boxes = layout_of(rules.map_tiles).field_boxes
     fields = jnp.asarray((boxes[:, :2] + boxes[:, 2:]) // 2)
     doors = game.units.position[-_groups_of_marines(rules) :] + jnp.asarray(door_offset(Kind.BARRACKS))[None]

@@ -1,7 +1,6 @@
 """Orders that cost nothing: to move and to mine. Each concerns its own unit alone, so all are carried out at once."""
 
 from dataclasses import replace
-from functools import reduce
 
 import jax
 import jax.numpy as jnp
@@ -24,7 +23,7 @@ from attribute_planner.environments.starcraft.state import GATHERING, Units, is_
 
 
 def order_journeys(rules: Rules, units: Units, action: jax.Array) -> Units:
-    """SCVs that are told to move or to mine set off at once; what they were doing is forgotten, what they carry is kept.
+    """SCVs that are told to move or to mine set off at once: what they did is forgotten, what they carry is kept.
 
     One that gathers already and is told to mine goes on with it. One that has ore in hand delivers that first.
     """
@@ -50,17 +49,13 @@ def order_journeys(rules: Rules, units: Units, action: jax.Array) -> Units:
 
 def nearest_field(rules: Rules, position: jax.Array) -> tuple[jax.Array, jax.Array]:
     """`[U]` the field nearest to an SCV at each position `[U, 2]`, and the square of its distance from edge to edge."""
-    boxes = layout_of(rules.map_tiles).field_boxes.tolist()
-    x, y = position[:, 0], position[:, 1]
-
-    def distance_and_number(field: int) -> jax.Array:
-        left, top, right, bottom = boxes[field]
-        beyond_x = jnp.maximum(jnp.maximum(left - x, x - right) - SCV_REACH, 0)
-        beyond_y = jnp.maximum(jnp.maximum(top - y, y - bottom) - SCV_REACH, 0)
-        return (beyond_x * beyond_x + beyond_y * beyond_y) * FIELDS + field
-
+    left, top, right, bottom = jnp.asarray(layout_of(rules.map_tiles).field_boxes).T[:, None]
+    x, y = position[:, None, 0], position[:, None, 1]
+    beyond_x = jnp.maximum(jnp.maximum(left - x, x - right) - SCV_REACH, 0)
+    beyond_y = jnp.maximum(jnp.maximum(top - y, y - bottom) - SCV_REACH, 0)
+    squares = beyond_x * beyond_x + beyond_y * beyond_y
     # Distance and number in one integer: the least one has both.
-    least = reduce(jnp.minimum, map(distance_and_number, range(FIELDS)))
+    least = (squares * FIELDS + jnp.arange(FIELDS)[None]).min(axis=-1)
     return least % FIELDS, least // FIELDS
 
 

@@ -1,4 +1,4 @@
-"""The same rules once more in plain Python: one game at a time, one frame after the other, nothing looked up or leapt over.
+"""The same rules once more in plain Python: one game at a time, frame after frame, nothing looked up or leapt over.
 
 It is what the simulator is tested against, to the frame, and what its speed is compared with.
 """
@@ -180,7 +180,7 @@ class ReferenceGame:
         taken = [(x, y, x + FIELD_WIDTH, y + FIELD_HEIGHT) for x, y in self._fields]
         taken += [_footprint(_tile_of(unit.position), unit.kind) for unit in self.units if unit.kind != Kind.SCV]
         taken += [_footprint(each.tile, each.kind) for each in self.structures]
-        return not any(left < r and l < right and top < b and t < bottom for l, t, r, b in taken)
+        return not any(left < x1 and x0 < right and top < y1 and y0 < bottom for x0, y0, x1, y1 in taken)
 
     @staticmethod
     def _distance_squared(position: Point, box: Sequence[int]) -> int:

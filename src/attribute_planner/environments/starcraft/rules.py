@@ -1,7 +1,7 @@
 """The numbers of the game: what each kind of thing costs, needs and measures, and the settings of a simulation.
 
-Distances are in pixels, 32 to a tile; time is in frames, 23.81 to a second of play. Speeds are kept as Brood War keeps them,
-as whole numbers of 1/256 pixel, so that every count of frames is exact.
+Distances are in pixels, 32 to a tile; time is in frames, 23.81 to a second of play. Speeds are kept as Brood War keeps
+them, as whole numbers of 1/256 pixel, so that every count of frames is exact.
 """
 
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ SCV_REACH = 12
 ORE_PER_TRIP = 8
 WORK_FRAMES = 80
 TURN_FRAMES = 9
-"""How long a worker stands before it sets off by itself, for the turn and the game's own delays: what the 176 leave over."""
+"""How long a worker stands before it sets off by itself, for its turn and the game's delays: the rest of the 176."""
 MINING_RANGE = 96
 """How far away a field may be to be told to mine it, and how far another one may be to be taken in its place."""
 
@@ -138,7 +138,7 @@ class Rules:
             raise ConfigurationError(f"A step needs at least one frame, not {self.frames_per_step}.")
         if self.unit_limit <= START_SCVS + 1:
             raise ConfigurationError(
-                f"A unit limit of {self.unit_limit} leaves no room to grow: {START_SCVS + 1} units stand from the start."
+                f"A unit limit of {self.unit_limit} is too low: {START_SCVS + 1} units are there from the start."
             )
         if not 24 <= self.map_tiles <= 128:
             raise ConfigurationError(f"A map has between 24 and 128 tiles a side, not {self.map_tiles}.")

@@ -1,7 +1,7 @@
-"""A scripted player that follows a build order to any numbers of units: proof that a task can be done, and in how many steps.
+"""A scripted player that follows a build order to any numbers of units: proof that a task can be done.
 
-It sees the whole game, so it is no rival of a learned policy. Workers come first, then one building at a time in an order
-that respects what needs what, and marines as soon as there is a barracks.
+It sees the whole game, so it is no rival of a learned policy. Workers come first, then one building at a time in an
+order that respects what needs what, and marines as soon as there is a barracks.
 """
 
 from functools import partial
@@ -152,7 +152,8 @@ def _builder(rules: Rules, game: Game) -> jax.Array:
     units = game.units
     can = (units.kind == Kind.SCV) & obeys(rules, units)
     free = ~is_any(units.phase, GATHERING)
-    score = can * 1 + (can & ~units.cargo) * 1 + (can & (units.phase == Phase.TO_FIELD)) * 1 + (can & free) * 4
+    preferences = (can, can & ~units.cargo, can & (units.phase == Phase.TO_FIELD), can & free)
+    score = sum((wish.astype(jnp.int32) << weight for weight, wish in enumerate(preferences)), jnp.int32(0))
     return jnp.argmax(score).astype(jnp.int32)
 
 

@@ -17,7 +17,7 @@ TRAVELLING = (Phase.MOVING, Phase.TO_FIELD, Phase.RETURNING)
 @jax.tree_util.register_dataclass
 @dataclass(frozen=True)
 class Units:
-    """What can be given orders: the command centre in place 0, then SCVs and barracks in the order in which they were begun.
+    """What can be given orders: the command centre in place 0, then SCVs and barracks in the order of their beginning.
 
     kind: `int32[U]` a `Kind`; `NOTHING` for a place that is not taken yet.
     phase: `int32[U]` a `Phase`.

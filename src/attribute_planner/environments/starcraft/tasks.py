@@ -1,14 +1,15 @@
-"""Tasks: to have certain numbers of depots, barracks, marines (and engineering bays and turrets); ore and SCVs are free.
+"""Tasks: to have certain numbers of depots, barracks, marines (engineering bays, turrets); ore and SCVs are free.
 
-A number is drawn for each kind, from 0 to the kind's upper limit. The paper gives those limits as "between 2 and 4 depending
-on the unit type"; which kind has which is our choice. So is that what cannot be is not asked for: nothing can be torn down,
-so there are no marines without a barracks, nor turrets without an engineering bay. All other goals are equally likely, but
-for the one that is met from the start: none of anything.
+A number is drawn for each kind, from 0 to the kind's upper limit. The paper puts those limits between 2 and 4, by type;
+which kind has which is our choice. It is also our choice that what cannot be is not asked for: nothing is ever torn
+down, so there are no marines without a barracks, nor turrets without an engineering bay. All other goals are equally
+likely, but for the one that is met from the start: none of anything.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from itertools import product
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -52,18 +53,18 @@ def build_curriculum(space: AttributeSpace, limits: Mapping[str, int], main: Tas
 
 def draw_goal(
     space: AttributeSpace, limits: Mapping[str, int], *, at_least: bool = False
-) -> Callable[[jax.Array, Key], Goal]:
+) -> Callable[[Any, jax.Array, Key], Goal]:
     """Draws, uniformly, one of the goals that can be reached and are not met at the start."""
     numbers = jnp.asarray(possible_numbers(limits))
     positions = np.array([space.index(name) for name in limits])
     wanted = np.isin(np.arange(len(space)), positions)
 
-    def draw(values: jax.Array, key: Key) -> Goal:
+    def draw(state: Any, values: jax.Array, key: Key) -> Goal:
+        del state
         chosen = numbers[jax.random.randint(key, (), 0, numbers.shape[0])]
         goal_values = jnp.zeros_like(values).at[positions].set(chosen)
-        if at_least:
-            return Goal(goal_values, jnp.asarray(wanted), at_least=jnp.asarray(wanted))
-        return Goal(goal_values, jnp.asarray(wanted))
+        or_more = {"at_least": jnp.asarray(wanted)} if at_least else {}
+        return Goal(goal_values, jnp.asarray(wanted), **or_more)
 
     return draw
 

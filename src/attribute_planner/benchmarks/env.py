@@ -1,0 +1,111 @@
+"""`benchmark env`: environment steps per second on switches, alone, with the policy acting, and while learning."""
+
+import time
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from attribute_planner.benchmarks.measuring import Measurement, rates, seconds
+from attribute_planner.environments.gridworld.switches import ColoredSwitches
+from attribute_planner.parts.counting import TransitionCounts
+from attribute_planner.parts.policy import GoalPolicy
+from attribute_planner.parts.table import table_of_counts
+from attribute_planner.phases.collecting import collector_for
+from attribute_planner.phases.explore import BONUSES, FreeRoaming, RandomActions, count_transitions
+from attribute_planner.phases.neighbours import neighbour_graph
+from attribute_planner.phases.practise import AimAtNeighbours, PractiseConfig, attempt_batch
+from attribute_planner.phases.reinforce import ReinforceConfig, new_learner, update
+
+PEER = "MiniGrid's base class under Gymnasium's SyncVectorEnv"
+PEER_COPIES, PEER_SECONDS = 16, 3.0
+
+
+def measure() -> list[Measurement]:
+    """Three rates, each against the same task on MiniGrid where that is installed."""
+    on_gpu = jax.default_backend() != "cpu"
+    env, key = ColoredSwitches(), jax.random.key(0)
+    peer = peer_rate()
+    return [
+        rates("environment alone", alone_rate(env, 2**20 if on_gpu else 1024, key), peer, "steps/s", PEER),
+        rates("with the policy acting", acting_rate(env, 2**17 if on_gpu else 256, key), peer, "steps/s", PEER),
+        rates("while learning", learning_rate(env, 2**15 if on_gpu else 256, key), peer, "steps/s", PEER),
+    ]
+
+
+def alone_rate(env: ColoredSwitches, copies: int, key: jax.Array) -> float:
+    """Random actions for one whole episode, the reset that begins it included."""
+
+    @jax.jit
+    def episode(key: jax.Array) -> jax.Array:
+        reset_key, play_key = jax.random.split(key)
+        states = jax.vmap(env.reset)(jax.random.split(reset_key, copies))
+
+        def step(states, step_key):
+            action = jax.random.randint(step_key, (copies,), 0, env.actions.count)
+            return jax.vmap(partial(env.step, key=step_key))(states, action), None
+
+        states, _ = jax.lax.scan(step, states, jax.random.split(play_key, env.episode_steps))
+        return jnp.sum(jax.vmap(env.describe)(states))
+
+    return copies * env.episode_steps / seconds(lambda: episode(key))
+
+
+def acting_rate(env: ColoredSwitches, copies: int, key: jax.Array) -> float:
+    """The policy observes and samples its actions, over one whole episode."""
+    policy_key, begin_key, play_key = jax.random.split(key, 3)
+    policy = GoalPolicy(env, width=100, key=policy_key)
+    collector = collector_for(env, None, copies, key=begin_key)
+    steps = env.episode_steps
+
+    def play() -> jax.Array:
+        return collector.collect(FreeRoaming(policy, env), steps, key=play_key).words
+
+    return copies * steps / seconds(play, repeats=3)
+
+
+def learning_rate(env: ColoredSwitches, copies: int, key: jax.Array) -> float:
+    """Attempts at neighbours and one REINFORCE update per window."""
+    policy_key, graph_key, begin_key, play_key = jax.random.split(key, 4)
+    config = PractiseConfig(hindsight=0.0, learning=ReinforceConfig(passes=1, minibatches=1))
+    learner = new_learner(GoalPolicy(env, width=100, key=policy_key), config.learning)
+    graph = _explored_graph(env, graph_key)
+    collector = collector_for(env, None, copies, key=begin_key)
+
+    def window() -> jax.Array:
+        behaviour = AimAtNeighbours(learner.policy, graph, config.max_attempt_steps)
+        experience = collector.collect(behaviour, config.window, key=play_key)
+        batch = attempt_batch(graph, experience, config, key=play_key)
+        return update(learner, batch, config.learning, key=play_key)[1]["return"]
+
+    # Episodes last several windows: time as many, so that resets are paid for.
+    windows = env.episode_steps // config.window
+    return copies * config.window * windows / seconds(lambda: [window() for _ in range(windows)], repeats=3)
+
+
+def _explored_graph(env: ColoredSwitches, key: jax.Array):
+    begin_key, play_key = jax.random.split(key)
+    counts = TransitionCounts(env.attributes.num_words)
+    collector = collector_for(env, None, 1024, key=begin_key)
+    experience = collector.collect(RandomActions(env), env.episode_steps, key=play_key)
+    count_transitions(experience, counts, BONUSES["share"])
+    return neighbour_graph(table_of_counts(env.attributes, counts))
+
+
+def peer_rate() -> float | None:
+    """Steps per second of the same rules on MiniGrid, resets included; `None` where it is not installed."""
+    try:
+        from attribute_planner.benchmarks.minigrid_switches import vector_env
+    except ImportError:
+        return None
+    envs = vector_env(PEER_COPIES, ColoredSwitches().episode_steps)
+    envs.reset(seed=0)
+    random = np.random.default_rng(0)
+    steps, start = 0, time.perf_counter()
+    while time.perf_counter() - start < PEER_SECONDS:
+        envs.step(random.integers(0, 7, PEER_COPIES))
+        steps += PEER_COPIES
+    taken = time.perf_counter() - start
+    envs.close()
+    return steps / taken

@@ -1,0 +1,47 @@
+"""Timing two ways of doing the same thing."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One line of a benchmark.
+
+    ours, peer: what was measured, in `unit`; `peer` is `None` where it is not installed.
+    ratio: how much better ours is; above 1 we are ahead.
+    against: who the peer is.
+    """
+
+    name: str
+    ours: float
+    peer: float | None
+    ratio: float | None
+    unit: str
+    against: str
+
+
+def rates(name: str, ours: float, peer: float | None, unit: str, against: str) -> Measurement:
+    """A measurement in which more is better."""
+    return Measurement(name, ours, peer, None if peer is None else ours / peer, unit, against)
+
+
+def times(name: str, ours: float, peer: float | None, unit: str, against: str) -> Measurement:
+    """A measurement in which less is better."""
+    return Measurement(name, ours, peer, None if peer is None else peer / ours, unit, against)
+
+
+def seconds(work: Callable[[], Any], repeats: int = 5) -> float:
+    """The median time of some work, after one round of warming up."""
+    jax.block_until_ready(work())
+    taken = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        jax.block_until_ready(work())
+        taken.append(time.perf_counter() - start)
+    return float(np.median(taken))

@@ -1,0 +1,1 @@
+"""The command line `attribute-planner`: one module per command."""

@@ -1,0 +1,67 @@
+"""`attribute-planner evaluate`."""
+
+from typing import Any, Literal
+
+import tyro
+
+from attribute_planner.command_line.printing import busy, number_or_none, print_json, print_table
+
+
+def evaluate(
+    run: tyro.conf.Positional[str],
+    task: str | None = None,
+    episodes: int = 1000,
+    mode: Literal["default", "paper"] = "default",
+    seed: int = 0,
+    json: bool = False,
+) -> int:
+    """Measure how often an agent reaches the goals of a task, with a 95 % interval.
+
+    Args:
+        run: A run directory, or the name of a shipped agent.
+        task: Name of a task of the agent's environment (see `attribute-planner envs`); the main one if not given.
+        episodes: How many tasks to try.
+        mode: `paper` for execution exactly as published.
+        seed: Seed of the tasks.
+        json: Print the result as JSON.
+    """
+    import attribute_planner as ap
+
+    agent = ap.load(run)
+    with busy(f"{episodes} episodes …"):
+        result = ap.evaluate(agent, task, episodes=episodes, mode=mode, seed=seed)
+    if json:
+        print_json(evaluation_to_json(result))
+        return 0
+    print_table(
+        ("environment", "task", "mode", "episodes", "success", "95 % interval", "steps", "replans"),
+        [
+            (
+                result.environment,
+                result.task,
+                result.mode,
+                result.episodes,
+                f"{result.success:.1%}",
+                f"{result.interval.low:.1%} – {result.interval.high:.1%}",
+                f"{result.mean_steps:.1f}",
+                f"{result.mean_replans:.2f}",
+            )
+        ],
+    )
+    return 0
+
+
+def evaluation_to_json(result: Any) -> dict[str, Any]:
+    """What a program wants to know of an evaluation."""
+    return {
+        "environment": result.environment,
+        "task": result.task,
+        "mode": result.mode,
+        "episodes": result.episodes,
+        "success": result.success,
+        "interval": [result.interval.low, result.interval.high],
+        "mean_steps": number_or_none(result.mean_steps),
+        "mean_replans": result.mean_replans,
+        "planned": result.planned,
+        "max_steps": result.max_steps,
+    }

@@ -1,0 +1,73 @@
+"""`attribute-planner graph`."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import tyro
+
+from attribute_planner.command_line.printing import console, print_json, print_table
+
+
+def graph(run: tyro.conf.Positional[str], export: Path | None = None, edges: int = 5, json: bool = False) -> int:
+    """Show what an agent believes is possible: the size of its graph, its best and its worst transitions.
+
+    Args:
+        run: A run directory, or the name of a shipped agent.
+        export: Write the whole graph to this file: .graphml, .json or .dot by suffix; .png or .svg for a picture.
+        edges: How many of the best and of the worst transitions to show.
+        json: Print the result as JSON.
+    """
+    import attribute_planner as ap
+    from attribute_planner.configuration import require_positive
+
+    require_positive("edges", edges)
+    agent = ap.load(run)
+    if export is not None:
+        _export(export, agent)
+    described = describe_graph(agent.table, edges)
+    if json:
+        print_json(described)
+        return 0
+    console.print(
+        f"{described['sets']} attribute sets, {described['edges']} transitions, "
+        f"mean probability {described['mean_probability']:.3f}"
+    )
+    for title, rows in (("Best", described["best"]), ("Worst", described["worst"])):
+        shown = [(row["from"], row["change"], f"{row['probability']:.3f}", round(row["attempts"], 1)) for row in rows]
+        print_table(("from", "change", "c_π", "attempts"), shown, title)
+    return 0
+
+
+def describe_graph(table: Any, count: int) -> dict[str, Any]:
+    """Size, and the most and least certain edges."""
+    order = np.argsort(-table.probability, kind="stable")
+    return {
+        "sets": table.num_nodes,
+        "edges": table.num_edges,
+        "visits": int(table.visits.sum()),
+        "mean_probability": float(table.probability.mean()) if table.num_edges else 0.0,
+        "best": [_describe_edge(table, edge) for edge in order[:count]],
+        "worst": [_describe_edge(table, edge) for edge in order[::-1][:count]],
+    }
+
+
+def _describe_edge(table: Any, edge: int) -> dict[str, Any]:
+    before, after = (table.space.decode(table.values[end[edge]]) for end in (table.source, table.target))
+    return {
+        "from": " ".join(f"{name}={value}" for name, value in before.items()),
+        "change": " ".join(f"{name}={value}" for name, value in after.items() if before[name] != value),
+        "probability": float(table.probability[edge]),
+        "attempts": float(table.attempts[edge]),
+        "visits": int(table.visits[edge]),
+    }
+
+
+def _export(path: Path, agent: Any) -> None:
+    from attribute_planner.drawing.graph_picture import PICTURES, draw_graph
+    from attribute_planner.storage.graph_export import export_graph
+
+    if path.suffix in PICTURES:
+        draw_graph(path, agent.table)
+    else:
+        export_graph(path, agent.table)

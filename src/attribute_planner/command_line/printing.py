@@ -1,0 +1,51 @@
+"""How commands talk: tables for people on standard output, JSON for programs, news on standard error."""
+
+import dataclasses
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+console = Console(highlight=False)
+news = Console(file=sys.stderr, highlight=False)
+
+
+def print_json(answer: Any) -> None:
+    """One JSON value on standard output."""
+    print(json.dumps(answer, default=_plain, allow_nan=False))
+
+
+def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: str = "") -> None:
+    """A table for people."""
+    table = Table(*columns, title=title or None, title_justify="left")
+    for row in rows:
+        table.add_row(*(str(cell) for cell in row))
+    console.print(table)
+
+
+@contextmanager
+def busy(what: str) -> Iterator[None]:
+    """A moving sign on standard error while something takes its time; nothing where there is no terminal."""
+    if not news.is_terminal:
+        yield
+        return
+    with news.status(what):
+        yield
+
+
+def number_or_none(value: float) -> float | None:
+    """JSON has no NaN."""
+    return None if np.isnan(value) else float(value)
+
+
+def _plain(value: Any) -> Any:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return dataclasses.asdict(value)
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.tolist()
+    raise TypeError(f"{type(value).__name__} has no JSON form")

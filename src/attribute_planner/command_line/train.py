@@ -1,0 +1,92 @@
+"""`attribute-planner train`."""
+
+import dataclasses
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import tyro
+
+from attribute_planner.command_line.printing import console, print_json
+from attribute_planner.errors import ConfigurationError, unknown_name
+
+
+def train(
+    env: tyro.conf.Positional[str],
+    seed: int = 0,
+    steps: int | None = None,
+    out: Path | None = None,
+    resume: bool = False,
+    preset: Literal["default", "paper"] = "default",
+    set: Annotated[tuple[str, ...], tyro.conf.arg(metavar="NAME=VALUE")] = (),
+    tensorboard: bool = False,
+    json: bool = False,
+) -> int:
+    """Train an agent on a built-in environment and keep it in a run directory.
+
+    Args:
+        env: Name of a built-in environment (see `attribute-planner envs`).
+        seed: Seed of everything random.
+        steps: Environment steps of all phases together; the environment's own budget if not given.
+        out: The run directory; runs/ENV-SEED if not given.
+        resume: Go on with the run in --out where it stopped, with its own settings and seed.
+        preset: `default`, or `paper` for the algorithm exactly as published.
+        set: Single settings, e.g. practise.copies=512 explore.policy=random detect.learn=true.
+        tensorboard: Also write TensorBoard events into the run directory.
+        json: Print the result as JSON.
+    """
+    import attribute_planner as ap
+    from attribute_planner.configuration import default_config, paper_config
+
+    environment = ap.make(env)
+    config = paper_config(env) if preset == "paper" else default_config(env)
+    for assignment in set:
+        config = with_setting(config, assignment)
+    out = out or Path("runs") / f"{env}-{seed}"
+    agent = ap.train(
+        environment,
+        seed=seed,
+        steps=steps,
+        run_dir=out,
+        config=None if resume else config,
+        resume=resume,
+        progress=True,
+        tensorboard=tensorboard,
+    )
+    result = {"run": str(out), "environment": env, "sets": agent.table.num_nodes, "edges": agent.table.num_edges}
+    if json:
+        print_json(result)
+    else:
+        console.print(f"{out}: {agent.table.num_nodes} attribute sets, {agent.table.num_edges} transitions.")
+    return 0
+
+
+def with_setting(config: Any, assignment: str) -> Any:
+    """Settings with one of them changed, given as `practise.copies=512`."""
+    path, equals, text = assignment.partition("=")
+    if not equals:
+        raise ConfigurationError(f"A setting is written NAME=VALUE, as in practise.copies=512; {assignment!r} is not.")
+    return _changed(config, path.split("."), text, path)
+
+
+def _changed(config: Any, path: list[str], text: str, whole: str) -> Any:
+    names = [field.name for field in dataclasses.fields(config)]
+    if path[0] not in names:
+        raise unknown_name("setting", whole, names)
+    old = getattr(config, path[0])
+    if dataclasses.is_dataclass(old):
+        if len(path) == 1:
+            raise unknown_name("setting", whole, [f"{whole}.{field.name}" for field in dataclasses.fields(old)])
+        return dataclasses.replace(config, **{path[0]: _changed(old, path[1:], text, whole)})
+    if len(path) > 1:
+        raise unknown_name("setting", whole, names)
+    return dataclasses.replace(config, **{path[0]: _parsed(old, text, whole)})
+
+
+def _parsed(old: Any, text: str, name: str) -> Any:
+    """A value of the same kind as the old one."""
+    try:
+        if isinstance(old, bool):
+            return {"true": True, "false": False}[text.lower()]
+        return int(float(text)) if isinstance(old, int) else type(old)(text)
+    except (ValueError, KeyError):
+        raise ConfigurationError(f"{name} cannot be {text!r}; it must be like its default, {old!r}.") from None

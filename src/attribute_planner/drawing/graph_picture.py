@@ -1,0 +1,101 @@
+"""Pictures of the attribute graph: every set a dot, in columns by how far it is from the goal; the plan in colour."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from attribute_planner.errors import unknown_name
+from attribute_planner.parts.table import TransitionTable
+from attribute_planner.planning.distances import ShortestPaths
+from attribute_planner.planning.planner import Plan
+
+PICTURES = (".png", ".svg")
+MOST_EDGES = 20_000
+"""More edges than this are drawn as a random sample: they would only be a blot."""
+
+
+def draw_graph(path: Path, table: TransitionTable, plan: Plan | None = None) -> None:
+    """Write a picture of a table, with a plan on it if one is given."""
+    if path.suffix not in PICTURES:
+        raise unknown_name("picture format", path.suffix or str(path), PICTURES)
+    from matplotlib.figure import Figure
+
+    route = [] if plan is None else list(plan.path)
+    places = layout(table, route[-1] if route else 0)
+    figure = Figure(figsize=(11, 6.5), layout="constrained")
+    axes = figure.add_subplot()
+    axes.set_axis_off()
+    _draw_edges(axes, table, places)
+    axes.scatter(*places.T, s=14, color="#5b6b8c", zorder=2, linewidths=0)
+    if plan is not None and plan.reachable:
+        _draw_route(axes, places, route, plan)
+    axes.set_title(_title(table, plan), fontsize=11, color="#333333", loc="left")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=130)
+
+
+def layout(table: TransitionTable, root: int) -> np.ndarray:
+    """`float64[N, 2]` a place for each set: right to left by transitions to the root, spread out within a column."""
+    hops = _hops_to(table, root)
+    places = np.zeros((table.num_nodes, 2))
+    for distance in np.unique(hops):
+        column = np.flatnonzero(hops == distance)
+        # Neighbours of what was placed before come next to it: by the mean height of the sets they lead to.
+        height = [_mean_height(table, places, number, hops) for number in column]
+        order = column[np.lexsort((column, height))]
+        places[order, 0] = -distance
+        places[order, 1] = (np.arange(len(order)) - (len(order) - 1) / 2) / max(len(order), 8)
+    return places
+
+
+def _hops_to(table: TransitionTable, root: int) -> np.ndarray:
+    """`int[N]` transitions to the root; one more than the farthest for sets with no way there."""
+    certain = TransitionTable(
+        table.space, table.words, table.source, table.target, table.visits, *2 * (np.ones(table.num_edges),), "ratio"
+    )
+    distances = ShortestPaths(certain).to_sets(np.array([root]))
+    hops = np.array([len(distances.path(number)) - 1 for number in range(table.num_nodes)])
+    away = ~np.isfinite(distances.cost)
+    hops[away] = hops.max() + 1
+    return hops
+
+
+def _mean_height(table: TransitionTable, places: np.ndarray, number: int, hops: np.ndarray) -> float:
+    nearer = [t for t in table.target[table.edges_of(number)] if hops[t] < hops[number]]
+    return float(places[nearer, 1].mean()) if nearer else 0.0
+
+
+def _draw_edges(axes: Any, table: TransitionTable, places: np.ndarray) -> None:
+    from matplotlib.collections import LineCollection
+
+    shown = np.arange(table.num_edges)
+    if len(shown) > MOST_EDGES:
+        shown = np.random.default_rng(0).choice(shown, MOST_EDGES, replace=False)
+    lines = np.stack([places[table.source[shown]], places[table.target[shown]]], axis=1)
+    alpha = 0.06 + 0.22 * table.probability[shown]
+    axes.add_collection(
+        LineCollection(list(lines), colors=[(0.45, 0.5, 0.6, a) for a in alpha], linewidths=0.6, zorder=1)
+    )
+
+
+def _draw_route(axes: Any, places: np.ndarray, route: list[int], plan: Plan) -> None:
+    way = places[route]
+    axes.plot(*way.T, color="#e4572e", linewidth=2.5, zorder=3)
+    axes.scatter(*way.T, s=60, color="#e4572e", edgecolor="white", zorder=4)
+    axes.scatter(*way[-1], s=130, color="#2e9e5b", edgecolor="white", zorder=5)
+    for number, (change, probability) in enumerate(zip(plan.changes, plan.edges, strict=True)):
+        label = ", ".join(f"{name}→{value}" for name, value in change.items()) + f"\n{probability:.0%}"
+        middle = (way[number] + way[number + 1]) / 2
+        offset = (0, 9 if number % 2 == 0 else -22)
+        axes.annotate(
+            label, middle, offset, textcoords="offset points", ha="center", fontsize=7, color="#7a2a12", zorder=6
+        )
+
+
+def _title(table: TransitionTable, plan: Plan | None) -> str:
+    size = f"{table.num_nodes} attribute sets, {table.num_edges} transitions"
+    if plan is None:
+        return size
+    goal = ", ".join(f"{name}={value}" for name, value in plan.goal.named(plan.space).items())
+    return f"{size}; the plan for {goal} succeeds with probability {plan.probability:.1%}"

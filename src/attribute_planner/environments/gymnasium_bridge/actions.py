@@ -1,0 +1,85 @@
+"""From our actions to those of a Gymnasium space."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from attribute_planner.environments.spaces import ActionSpace, Box, Discrete
+from attribute_planner.errors import ConfigurationError
+
+MAX_CHOICES = 4096
+"""How many actions a space of several choices may come to when they are multiplied out."""
+
+
+@dataclass(frozen=True)
+class Actions:
+    """What the agent can do, and what each of its actions is to the Gymnasium environment.
+
+    space: the actions as the agent sees them.
+    translate: one action of the agent, `int32[]` or `float32[dimensions]`, as `env.step` takes it.
+    """
+
+    space: ActionSpace
+    translate: Callable[[np.ndarray], Any]
+
+
+def actions_of(space: spaces.Space, names: Sequence[str] | None) -> Actions:
+    """The actions of a Gymnasium space; `names` are what people call them, by default their numbers."""
+    if isinstance(space, spaces.Box):
+        if names is not None:
+            raise ConfigurationError("action_names: the actions are points, which have no names.")
+        return _points(space)
+    if isinstance(space, spaces.Discrete):
+        return _choices(range(space.start, space.start + space.n), space.dtype.type, names)
+    if isinstance(space, spaces.MultiDiscrete):
+        return _combinations(space, space.nvec, space.start, names)
+    if isinstance(space, spaces.MultiBinary):
+        return _combinations(space, np.full(space.shape, 2), np.zeros(space.shape, int), names)
+    raise ConfigurationError(
+        f"Actions in {space} are not supported; Discrete, MultiDiscrete, MultiBinary and Box are. "
+        "Wrap the environment (gymnasium.ActionWrapper) so that its actions are one of these."
+    )
+
+
+def _combinations(space: spaces.Space, sizes: np.ndarray, starts: np.ndarray, names: Sequence[str] | None) -> Actions:
+    """Several choices at once, as one choice among all combinations of them."""
+    total = int(np.prod(sizes, dtype=float))
+    if total > MAX_CHOICES:
+        raise ConfigurationError(
+            f"The actions {space} come to {total:,} combinations; at most {MAX_CHOICES:,} can be told apart. "
+            "Wrap the environment (gymnasium.ActionWrapper) so that it offers fewer."
+        )
+    axes = [range(start, start + size) for start, size in zip(starts.flat, sizes.flat, strict=True)]
+    return _choices(list(product(*axes)), lambda chosen: np.array(chosen, space.dtype).reshape(sizes.shape), names)
+
+
+def _choices(options: Sequence[Any], form: Callable[[Any], Any], names: Sequence[str] | None) -> Actions:
+    """One choice among the options, each given to the environment in its own form."""
+    if names is not None and len(names) != len(options):
+        raise ConfigurationError(f"action_names has {len(names)} names; there are {len(options)} actions.")
+    shown = names or [_shown(option) for option in options]
+    return Actions(Discrete(tuple(shown)), lambda choice: form(options[int(choice)]))
+
+
+def _shown(option: Any) -> str:
+    return ",".join(map(str, option)) if isinstance(option, tuple) else str(option)
+
+
+def _points(space: spaces.Box) -> Actions:
+    """Points in a box, moved into it where they lie outside, and rounded where the box holds integers."""
+    low, high = space.low.astype(float), space.high.astype(float)
+    if not (np.isfinite(low) & np.isfinite(high) & (low < high)).all():
+        raise ConfigurationError(
+            f"The actions {space} are not bounded on all sides (finite, low < high); "
+            "wrap the environment in gymnasium.wrappers.RescaleAction or ClipAction with bounds of its own."
+        )
+
+    def translate(point: np.ndarray) -> np.ndarray:
+        inside = np.clip(np.asarray(point, float).reshape(space.shape), low, high)
+        return (np.rint(inside) if np.issubdtype(space.dtype, np.integer) else inside).astype(space.dtype)
+
+    return Actions(Box(tuple(low.flat), tuple(high.flat)), translate)

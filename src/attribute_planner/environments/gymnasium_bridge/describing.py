@@ -1,0 +1,103 @@
+"""What a user says of the attributes: a `describe` function, or labelled observations to learn a detector from."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from attribute_planner.attributes import Attribute, AttributeSpace, Value
+from attribute_planner.environments.gymnasium_bridge.observations import Encoder
+from attribute_planner.environments.labels import Labels
+from attribute_planner.errors import ConfigurationError, EnvironmentFaultError
+
+Describe = Callable[[Any, dict[str, Any], Any], Mapping[str, Value]]
+"""From a raw observation, the `info` that came with it, and the environment itself, to attribute values by name."""
+
+ReadValues = Callable[[Any, dict[str, Any], Any], list[int]]
+"""The same, to the index of each attribute's value, in the order of the attributes."""
+
+
+def reading(describe: Describe, space: AttributeSpace) -> ReadValues:
+    """What `describe` says, as indices."""
+    if not callable(describe):
+        raise ConfigurationError(
+            f"describe must be a function of (observation, info, env), not a {type(describe).__name__}."
+        )
+    read = AttributeReader(space)
+    return lambda observation, info, env: read(describe(observation, info, env))
+
+
+class AttributeReader:
+    """Turns named attribute values into their indices. It is asked at every step, and so remembers what it has met."""
+
+    def __init__(self, space: AttributeSpace) -> None:
+        self._space = space
+        # Typed, so that True and 1 are two things: an integer attribute knows the second only.
+        self._indices = [lru_cache(maxsize=2**16, typed=True)(each.encode) for each in space.attributes]
+
+    def __call__(self, described: Any) -> list[int]:
+        """The index of each attribute's value, in order; an error names what is missing, unknown or no value."""
+        if not isinstance(described, Mapping):
+            raise EnvironmentFaultError(
+                f"the attributes are a {type(described).__name__}; they must be a dictionary like {self._example()}."
+            )
+        if len(described) != len(self._space) or any(name not in described for name in self._space.names):
+            self._space.encode(described)  # which raises, as it needs exactly the names of the space
+        return [self._index(i, described[name]) for i, name in enumerate(self._space.names)]
+
+    def _index(self, position: int, value: Any) -> int:
+        try:
+            return self._indices[position](value)
+        except TypeError as error:
+            name = self._space.names[position]
+            raise EnvironmentFaultError(
+                f"attribute {name!r} is a {type(value).__name__}; it must be a name, an integer or a bool."
+            ) from error
+
+    def _example(self) -> dict[str, Value]:
+        return {each.name: each.decode(0) for each in self._space.attributes}
+
+
+def attribute_space(attributes: Sequence[Attribute]) -> AttributeSpace:
+    """The space of a user's attributes."""
+    wrong = next((each for each in attributes if not isinstance(each, Attribute)), None)
+    if wrong is not None:
+        raise ConfigurationError(f"attributes must be a list of ap.Attribute; it contains {wrong!r}.")
+    return AttributeSpace(tuple(attributes))
+
+
+def labels_of(labelled: tuple[Any, Any], space: AttributeSpace, encoder: Encoder) -> Labels:
+    """The labels in a pair (raw observations, their attributes: a list of dictionaries, or an array of indices)."""
+    if not isinstance(labelled, tuple | list) or len(labelled) != 2:
+        raise ConfigurationError("labelled must be a pair: (observations, attributes).")
+    observations, attributes = labelled
+    if len(observations) != len(attributes):
+        raise ConfigurationError(
+            f"labelled has {len(observations)} observations, but the attributes of {len(attributes)} states."
+        )
+    if not len(observations):
+        raise ConfigurationError("labelled holds no observation.")
+    seen = np.stack([_of_label(number, encoder.encode, each) for number, each in enumerate(observations)])
+    return Labels(seen, _label_values(attributes, space))
+
+
+def _label_values(attributes: Any, space: AttributeSpace) -> np.ndarray:
+    """`int32[N, A]` the attribute values of labels."""
+    if isinstance(attributes[0], Mapping):
+        read = AttributeReader(space)
+        return np.array([_of_label(number, read, each) for number, each in enumerate(attributes)], np.int32)
+    values = np.asarray(attributes)
+    if values.ndim != 2 or not np.issubdtype(values.dtype, np.integer):
+        raise ConfigurationError(
+            f"labelled: the attributes must be dictionaries, or an integer array of shape "
+            f"({len(attributes)}, {len(space)}); they are {values.dtype} of shape {values.shape}."
+        )
+    return space.validate(values, "labelled")
+
+
+def _of_label(number: int, function: Callable[[Any], Any], given: Any) -> Any:
+    try:
+        return function(given)
+    except Exception as error:
+        raise ConfigurationError(f"labelled state {number}: {error}") from error

@@ -1,0 +1,146 @@
+"""From observations in a Gymnasium space to what networks see: a picture, or a vector of numbers about −1 to 1."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from attribute_planner.environments.spaces import ImageSpec, VectorSpec
+from attribute_planner.errors import ConfigurationError, EnvironmentFaultError
+
+SMALLEST_PICTURE = 16
+"""A `uint8` box of at least this height and width is taken for a picture; a smaller one is a table of numbers."""
+
+MAX_CHANNELS = 16
+MAX_NUMBERS = 2**16
+"""How long a vector may be; beyond it, one number a state is not the way to show a state."""
+
+LOOSE_BOUND = 1000.0
+"""Bounds of real numbers beyond this are taken for "anything goes" and not for the range of values to expect."""
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """What the agent sees of a raw observation.
+
+    spec: shape and type of it.
+    encode: the raw observation as an array of that shape and type; raises where it does not fit.
+    """
+
+    spec: VectorSpec | ImageSpec
+    encode: Callable[[Any], np.ndarray]
+
+
+def encoder_for(space: spaces.Space) -> Encoder:
+    """The encoder of a space: pictures stay pictures, everything else is flattened and scaled."""
+    if isinstance(space, spaces.Box) and _is_picture(space.shape, space.dtype):
+        picture = _picture_encoder(space.shape)
+        return Encoder(picture.spec, lambda observation: picture.encode(_fitting(space, observation)))
+    try:
+        flat = spaces.flatten_space(space)
+    except NotImplementedError:
+        flat = None
+    if not isinstance(flat, spaces.Box):
+        raise ConfigurationError(
+            f"Observations in {space} cannot be turned into numbers by themselves: "
+            "pass encode_observation=…, a function from an observation to an array."
+        )
+    if flat.shape[0] > MAX_NUMBERS:
+        raise ConfigurationError(
+            f"Observations in {space} come to {flat.shape[0]:,} numbers: pass encode_observation=… to have fewer."
+        )
+    return _flat_encoder(space, flat)
+
+
+def encoder_by(function: Callable[[Any], Any], example: Any) -> Encoder:
+    """The encoder that a user's function makes up; its shape and type are those of the example's encoding."""
+    found = np.asarray(function(example))
+    if _is_picture(found.shape, found.dtype):
+        picture = _picture_encoder(found.shape)
+        return Encoder(picture.spec, lambda observation: picture.encode(np.asarray(function(observation))))
+    _require_numbers(found)
+    if not 1 <= found.size <= MAX_NUMBERS:
+        raise ConfigurationError(f"encode_observation returned {found.size:,} numbers; 1 to {MAX_NUMBERS:,} will do.")
+
+    def encode(observation: Any) -> np.ndarray:
+        encoded = np.asarray(function(observation))
+        _require_numbers(encoded)
+        _require_shape(encoded, found.shape)
+        return encoded.astype(np.float32).reshape(-1)
+
+    return Encoder(VectorSpec(found.size), encode)
+
+
+def _is_picture(shape: tuple[int, ...], dtype: Any) -> bool:
+    if dtype != np.uint8 or len(shape) not in (2, 3):
+        return False
+    *sides, channels = _channels_last(shape)
+    return min(sides) >= SMALLEST_PICTURE and channels <= MAX_CHANNELS
+
+
+def _channels_last(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape `[H, W, C]` of a picture that may lack channels, or have them first."""
+    if len(shape) == 2:
+        return (*shape, 1)
+    return (*shape[1:], shape[0]) if shape[0] <= MAX_CHANNELS < shape[2] else shape
+
+
+def _picture_encoder(shape: tuple[int, ...]) -> Encoder:
+    height, width, channels = _channels_last(shape)
+
+    def encode(picture: np.ndarray) -> np.ndarray:
+        _require_shape(picture, shape)
+        if picture.dtype != np.uint8:
+            raise EnvironmentFaultError(f"the picture has type {picture.dtype}; it must have uint8.")
+        if len(shape) == 2:
+            return picture[..., None]
+        return picture if picture.shape == (height, width, channels) else np.moveaxis(picture, 0, -1)
+
+    return Encoder(ImageSpec(height, width, channels), encode)
+
+
+def _flat_encoder(space: spaces.Space, flat: spaces.Box) -> Encoder:
+    middle, half = _scaling(flat)
+    is_scaled = bool((middle != 0).any() or (half != 1).any())
+
+    def encode(observation: Any) -> np.ndarray:
+        if isinstance(space, spaces.Box):
+            observation = _fitting(space, observation)
+        numbers = np.asarray(spaces.flatten(space, observation), np.float32)
+        _require_shape(numbers, flat.shape)
+        return (numbers - middle) / half if is_scaled else numbers
+
+    return Encoder(VectorSpec(flat.shape[0]), encode)
+
+
+def _scaling(flat: spaces.Box) -> tuple[np.ndarray, np.ndarray]:
+    """`float32[N]` middle and half-width of the range of each number; 0 and 1 where it is to be left alone."""
+    low, high = flat.low.astype(np.float64), flat.high.astype(np.float64)
+    widest = np.maximum(np.abs(low), np.abs(high))
+    is_range = np.isfinite(widest) & (low < high) & (widest > 1)
+    if np.issubdtype(flat.dtype, np.floating):
+        is_range &= widest <= LOOSE_BOUND
+    middle, half = np.zeros(flat.shape), np.ones(flat.shape)
+    middle[is_range], half[is_range] = ((low + high) / 2)[is_range], ((high - low) / 2)[is_range]
+    return middle.astype(np.float32), half.astype(np.float32)
+
+
+def _fitting(space: spaces.Box, observation: Any) -> np.ndarray:
+    """The observation as an array, which must be of the shape and kind that its space tells; bounds may be exceeded."""
+    array = np.asarray(observation)
+    _require_shape(array, space.shape)
+    if not np.can_cast(array.dtype, space.dtype, "same_kind"):
+        raise EnvironmentFaultError(f"it has type {array.dtype}; its space says {space.dtype}.")
+    return array
+
+
+def _require_shape(array: np.ndarray, shape: tuple[int, ...]) -> None:
+    if array.shape != shape:
+        raise EnvironmentFaultError(f"it has shape {array.shape}; it must have {shape}.")
+
+
+def _require_numbers(array: np.ndarray) -> None:
+    if not (np.issubdtype(array.dtype, np.number) or array.dtype == bool) or np.iscomplexobj(array):
+        raise EnvironmentFaultError(f"encode_observation returned an array of {array.dtype}; it must hold numbers.")
