@@ -26,16 +26,25 @@ TYPE_CHECKER = "beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=Tru
 """What checks the types and shapes of calls into the package; an `int` will do for a `float`."""
 
 CHECKED = [
-    "attribute_planner.environments",
-    "attribute_planner.planning",
-    "attribute_planner.agent",
-    "attribute_planner.storage",
-    "attribute_planner.drawing",
-    "attribute_planner.experiments",
-    "attribute_planner.benchmarks",
-    "attribute_planner.command_line",
+    f"attribute_planner.{part}"
+    for part in (
+        "environments",
+        "phases",
+        "planning",
+        "agent",
+        "algorithm",
+        "storage",
+        "drawing",
+        "training",
+        "experiments",
+        "benchmarks",
+        "command_line",
+    )
 ]
-"""The parts whose calls are checked. Protocols in a checked signature must be `runtime_checkable`."""
+"""The parts whose calls are checked; not those that themselves tell users what is wrong with what they were handed.
+
+Protocols in a checked signature must be `runtime_checkable`.
+"""
 
 CACHED_FROM_SECONDS = 0.2
 """What takes at least this long to compile is kept for the next session."""

@@ -39,10 +39,10 @@ NEVER = {
 """What must not be imported for another reason: a baseline shares nothing with the method that it is compared with."""
 
 AT_THE_TOP_ONLY_IN: dict[str, set[str]] = {
-    "gymnasium": {"environments.gymnasium_bridge"},
+    "gymnasium": {"environments.gymnasium_bridge", "benchmarks.minigrid_switches"},
     "imageio": set(),
     "matplotlib": set(),
-    "minigrid": set(),
+    "minigrid": {"benchmarks.minigrid_switches"},
     "mujoco": set(),
     "ray": set(),
     "tensorboard": set(),

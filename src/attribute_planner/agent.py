@@ -45,7 +45,7 @@ class Agent:
         return Planner(self.table)
 
     def goal(self, goal: NamedGoal) -> Goal:
-        """A goal given as `{"switch_0": "red"}` or as `"switch_0=red"`."""
+        """A goal given as `{"switch_0": "red", "marine": ">=2"}` or as `"switch_0=red marine>=2"`."""
         space = self.env.attributes
         return parse_goal(space, goal) if isinstance(goal, str) else goal_from_names(space, goal)
 

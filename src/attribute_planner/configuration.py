@@ -1,4 +1,4 @@
-"""All settings of a training run in one place. The defaults work on small worlds; built-in environments have their own."""
+"""All settings of a training run in one place. The defaults suit small worlds; built-in environments have their own."""
 
 from dataclasses import dataclass, field, replace
 
@@ -6,8 +6,7 @@ from attribute_planner.errors import ConfigurationError, unknown_name
 from attribute_planner.parts.table import ESTIMATORS
 from attribute_planner.phases.detect import DetectConfig
 from attribute_planner.phases.explore import BONUSES, ExploreConfig
-from attribute_planner.phases.practise import PractiseConfig
-from attribute_planner.phases.reinforce import ReinforceConfig
+from attribute_planner.phases.practise import LEARNERS, PractiseConfig
 
 
 @dataclass(frozen=True)
@@ -30,6 +29,8 @@ class TrainConfig:
             raise unknown_name("bonus", self.explore.bonus, BONUSES)
         if self.explore.policy not in EXPLORERS:
             raise unknown_name("exploring policy", self.explore.policy, EXPLORERS)
+        if self.practise.method not in LEARNERS:
+            raise unknown_name("learning method", self.practise.method, LEARNERS)
         for phase in (self.explore, self.practise):
             for name in ("steps", "copies", "window", "windows_per_epoch", "width"):
                 require_positive(f"{type(phase).__name__}.{name}", getattr(phase, name))
@@ -63,9 +64,17 @@ def require_positive(name: str, value: float) -> None:
 HOST = TrainConfig()
 """For environments of one's own, on the host: few copies, each step used well."""
 
+STARCRAFT = TrainConfig(
+    explore=ExploreConfig(steps=16_000_000, bonus="count", windows_per_epoch=10),
+    practise=PractiseConfig(steps=14_000_000, max_attempt_steps=50, window=50, windows_per_epoch=10),
+)
+"""The paper's budgets, bonus and t_max."""
+
 PRESETS: dict[str, TrainConfig] = {
     "switches": TrainConfig(explore=ExploreConfig(steps=400_000), practise=PractiseConfig(steps=12_000_000)),
-    "crafting": TrainConfig(explore=ExploreConfig(steps=1_000_000), practise=PractiseConfig(steps=5_000_000)),
+    "crafting": TrainConfig(explore=ExploreConfig(steps=1_000_000), practise=PractiseConfig(steps=10_000_000)),
+    "starcraft-small": STARCRAFT,
+    "starcraft-large": STARCRAFT,
 }
 """The settings of each built-in environment."""
 
@@ -76,12 +85,15 @@ def default_config(name: str) -> TrainConfig:
 
 
 def paper_config(name: str) -> TrainConfig:
-    """The paper's algorithm as published: plain REINFORCE, decayed ratios, nothing of ours."""
+    """The paper's algorithm as published: plain REINFORCE, its rewards, decayed ratios, nothing of ours.
+
+    Optimiser, step size and discount are not in the paper; they stay ours.
+    """
     config = default_config(name)
-    plain = ReinforceConfig(passes=1, minibatches=1)
+    plain = replace(config.practise.learning, passes=1, minibatches=1, trace=1.0, cool_down=False)
     return replace(
         config,
         explore=replace(config.explore, learning=plain),
-        practise=replace(config.practise, learning=plain),
+        practise=replace(config.practise, learning=plain, step_reward=-0.1, hindsight=0.0, decay=0.9),
         estimator="ratio",
     )

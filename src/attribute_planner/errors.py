@@ -1,4 +1,4 @@
-"""What goes wrong through no fault of the library: one clear line each, shown without a traceback by the command line."""
+"""What goes wrong through no fault of the library: one clear line each, which the command line shows as it is."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches

@@ -1,6 +1,6 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -29,8 +29,8 @@ FLIP_OR_NOT = Discrete(("nothing", "flip"))
 LIT_AND_BROKEN = AttributeSpace((Attribute("lit"), Attribute("broken")))
 
 
-def other_value(values: jax.Array, key: jax.Array) -> Goal:
-    del key
+def other_value(state: None, values: jax.Array, key: jax.Array) -> Goal:
+    del state, key
     return complete_goal(1 - values)
 
 
@@ -38,11 +38,11 @@ def other_value(values: jax.Array, key: jax.Array) -> Goal:
 class Lamps(HostEnvironment):
     """Two lamps of which only the first has a switch. `spoil` tampers with what is seen after `spoiled_step` steps."""
 
-    name: ClassVar[str] = "lamps"
+    name = "lamps"
 
     spoil: Callable[[Moment], Moment] = lambda moment: moment
     spoiled_step: int = 0
-    goal: Callable[[jax.Array, jax.Array], Any] = other_value
+    goal: Callable[[Any, jax.Array, jax.Array], Any] = other_value
     picture: np.ndarray | None = None
     spec: VectorSpec | WordsSpec | ImageSpec = TWO_NUMBERS
     leaky_reset: bool = False
@@ -100,6 +100,10 @@ class LampWorlds(Worlds):
         self.values[:, 0] ^= np.asarray(action) == FLIP
         moment = self._moment()
         return self.env.spoil(moment) if self.steps == self.env.spoiled_step else moment
+
+    def goals(self, task: Task, key: jax.Array) -> Goal:
+        draw = jax.vmap(lambda values, key: task.goal(None, values, key))
+        return draw(jnp.asarray(self.values), jax.random.split(key, self.copies))
 
     def draw(self, copy: int) -> np.ndarray:
         if self.env.picture is None:
@@ -175,16 +179,16 @@ def test_a_fault_is_one_line_that_says_what_and_when(spoil: Callable[[Moment], M
         (Lamps(num_units=3), "its observation must be a UnitObservation"),
         (Lamps(picture=np.zeros((4, 6), np.uint8)), r"draw: the picture is uint8\[4, 6\]; it must be uint8\[H, W, 3\]"),
         (
-            Lamps(goal=lambda values, key: complete_goal(values)),
+            Lamps(goal=lambda state, values, key: complete_goal(values)),
             "goal of task 'other': every goal .* already satisfied",
         ),
         (
-            Lamps(goal=lambda values, key: complete_goal(values + 2)),
+            Lamps(goal=lambda state, values, key: complete_goal(values + 2)),
             "goal of task 'other': .*index 2 for attribute 'lit'",
         ),
-        (Lamps(goal=lambda values, key: Goal(values, values > 5)), "a goal asks for nothing"),
-        (Lamps(goal=lambda values, key: Goal(values, values)), "goal.wanted has type int32; it must have bool"),
-        (Lamps(goal=lambda values, key: 1 // 0), "goal of task 'other': ZeroDivisionError: "),
+        (Lamps(goal=lambda state, values, key: Goal(values, values > 5)), "a goal asks for nothing"),
+        (Lamps(goal=lambda state, values, key: Goal(values, values)), "goal.wanted has type int32; it must have bool"),
+        (Lamps(goal=lambda state, values, key: 1 // 0), "goal of task 'other': ZeroDivisionError: "),
     ],
 )
 def test_other_faults_are_found_too(env: Lamps, message: str):
@@ -202,7 +206,7 @@ def test_words_outside_the_vocabulary_are_a_fault():
 
 
 def test_goals_that_are_sometimes_satisfied_are_a_warning():
-    def sometimes(values: jax.Array, key: jax.Array) -> Goal:
+    def sometimes(state: None, values: jax.Array, key: jax.Array) -> Goal:
         return complete_goal(jnp.where(jax.random.bernoulli(key), values, 1 - values))
 
     warnings = check_environment(Lamps(goal=sometimes), steps=5).warnings

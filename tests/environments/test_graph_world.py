@@ -74,7 +74,8 @@ def test_places_that_share_their_values_are_told_apart_only_by_the_observation()
 
 def test_goals_are_all_the_other_sets(world: GraphWorld):
     start = jnp.array(OPEN_DARK, jnp.int32)
-    goals = jax.vmap(world.task("any-to-any").goal, (None, 0))(start, jax.random.split(jax.random.key(0), 200))
+    draw = jax.vmap(world.task("any-to-any").goal, (None, None, 0))
+    goals = draw(world.reset(jax.random.key(0)), start, jax.random.split(jax.random.key(0), 200))
     assert {tuple(values) for values in np.asarray(goals.values).tolist()} == {OPEN_LIT, CLOSED_DARK}
 
 

@@ -1,6 +1,6 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -23,7 +23,7 @@ def counted_up(state: jax.Array, action: jax.Array, key: jax.Array) -> jax.Array
 class Counter(PureEnvironment):
     """A number from 0 to 3 that an action counts up; every rule can be exchanged for a faulty one."""
 
-    name: ClassVar[str] = "counter"
+    name = "counter"
 
     first: Callable[[jax.Array], Any] = lambda key: jax.random.randint(key, (), 0, 4)
     rule: Callable[[Any, jax.Array, jax.Array], Any] = counted_up
@@ -60,7 +60,7 @@ class Counter(PureEnvironment):
 
     @property
     def tasks(self) -> Mapping[str, Task]:
-        return {"next": Task("next", "", lambda values, key: complete_goal((values + 1) % 4), 10)}
+        return {"next": Task("next", "", lambda state, values, key: complete_goal((values + 1) % 4), 10)}
 
 
 def test_a_pure_environment_passes():

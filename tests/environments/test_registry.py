@@ -1,3 +1,4 @@
+import json
 from typing import Any
 
 import jax
@@ -10,6 +11,7 @@ from attribute_planner.environments.checking import check_environment, random_ac
 from attribute_planner.environments.interface import PureEnvironment
 from attribute_planner.environments.registry import ENVIRONMENTS, make
 from attribute_planner.errors import ConfigurationError, UnknownNameError
+from attribute_planner.storage.run_directory import parameters_of
 
 SLOW: set[str] = set()
 """Environments whose check takes long; they are checked beside their own tests."""
@@ -39,6 +41,14 @@ def test_the_steps_of_a_pure_environment_compile_once(name: str):
         action = jax.tree.map(jnp.asarray, random_action(env, (), random))
         state = step(state, action, jax.random.key(number))
     assert len(traces) == 1
+
+
+@pytest.mark.parametrize("name", ENVIRONMENTS)
+def test_an_environment_is_built_again_from_its_saved_parameters(name: str):
+    env = make(name, episode_steps=17)
+    saved = json.loads(json.dumps(parameters_of(env)))
+    assert make(name, **saved) == env != make(name)
+    assert env.name == name
 
 
 def test_environments_are_equal_if_their_parameters_are():

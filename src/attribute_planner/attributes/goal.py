@@ -6,8 +6,14 @@ from dataclasses import dataclass
 import jax
 import numpy as np
 
-from attribute_planner.attributes.space import Array, AttributeSpace, Value, key_of_words
+from attribute_planner.attributes.space import Array, Attribute, AttributeSpace, Value, key_of_words
 from attribute_planner.errors import GoalError
+
+OR_MORE = ">="
+"""What stands before a number that may be exceeded."""
+
+Bound = tuple[int, bool]
+"""The index of a wanted value, and whether a greater one will do."""
 
 
 @jax.tree_util.register_dataclass
@@ -17,51 +23,106 @@ class Goal:
 
     values: `[..., A]` wanted value of each attribute; without meaning where not wanted.
     wanted: `[..., A]` whether the attribute matters.
+    at_least: `[..., A]` whether a greater value will do as well; `None` if that holds nowhere.
     """
 
     values: Array
     wanted: Array
+    at_least: Array | None = None
 
     def satisfied_by(self, values: Array) -> Array | np.bool_:
         """`[...]` whether attribute sets `[..., A]` are what the goal asks for."""
-        return ((self.values == values) | ~self.wanted).all(axis=-1)
+        met = self.values == values
+        if self.at_least is not None:
+            met = met | (self.at_least & (self.values < values))
+        return (met | ~self.wanted).all(axis=-1)
 
     def __getitem__(self, index: int) -> "Goal":
         """One goal of a batch, on the host."""
-        return Goal(np.asarray(self.values[index]), np.asarray(self.wanted[index]))
+        return jax.tree.map(lambda leaf: np.asarray(leaf[index]), self)
 
-    def key(self, space: AttributeSpace) -> tuple[int, int]:
+    def key(self, space: AttributeSpace) -> tuple[int, int, int]:
         """What two goals share if and only if the same sets satisfy them."""
-        wanted = np.asarray(self.wanted)
-        mask = np.packbits(wanted).tobytes()
-        return key_of_words(space.pack(np.where(wanted, self.values, 0))), int.from_bytes(mask, "little")
+        values, wanted, or_more = np.asarray(self.values), np.asarray(self.wanted), self._or_more()
+        # At least the smallest value is anything, and at least the largest one is just that.
+        wanted = wanted & ~(or_more & (values == 0))
+        or_more = or_more & wanted & (values < space.sizes - 1)
+        words = np.asarray(space.pack(np.where(wanted, values, 0)))
+        return key_of_words(words), _bits(wanted), _bits(or_more)
 
     def named(self, space: AttributeSpace) -> dict[str, Value]:
-        """The goal as people write it."""
-        return {each.name: each.decode(self.values[i]) for i, each in enumerate(space.attributes) if self.wanted[i]}
+        """The wanted values by name."""
+        return {each.name: each.decode(int(self.values[i])) for i, each in enumerate(space) if self.wanted[i]}
+
+    def text(self, space: AttributeSpace) -> str:
+        """The goal as people write it: `depot=1 marine>=2`."""
+        or_more = self._or_more()
+        signs = {name: OR_MORE if or_more[i] else "=" for i, name in enumerate(space.names)}
+        return " ".join(f"{name}{signs[name]}{value}" for name, value in self.named(space).items())
+
+    def _or_more(self) -> np.ndarray:
+        return np.zeros(self.wanted.shape, bool) if self.at_least is None else np.asarray(self.at_least)
 
 
 def goal_from_names(space: AttributeSpace, named: Mapping[str, Value]) -> Goal:
-    """The goal `{"switch_0": "red"}`; attributes that are not mentioned are free."""
-    if not named:
-        raise GoalError(f"The goal is empty: name at least one of {', '.join(space.names)}.")
-    values, wanted = np.zeros(len(space), np.int32), np.zeros(len(space), bool)
-    for name, value in named.items():
-        position = space.index(name)
-        values[position], wanted[position] = space.attributes[position].encode(value), True
-    return Goal(values, wanted)
+    """The goal `{"depot": 1, "marine": ">=2"}`; attributes that are not mentioned are free."""
+    return _goal_of(space, {name: _bound(space.attributes[space.index(name)], value) for name, value in named.items()})
 
 
 def parse_goal(space: AttributeSpace, text: str) -> Goal:
-    """The goal written as `switch_0=red switch_2=blue`; commas are fine, and a bare name means a true binary attribute."""
-    named: dict[str, Value] = {}
+    """The goal written as `switch_0=red marine>=2`; commas are fine, and a bare name means a true binary attribute."""
+    bounds: dict[str, Bound] = {}
     for part in text.replace(",", " ").split():
-        name, equals, value = part.partition("=")
+        name, value = _split(space, part)
         attribute = space.attributes[space.index(name)]
-        if not equals and not attribute.is_binary:
+        if value is None and not attribute.is_binary:
             raise GoalError(f"{name!r} needs a value, as in {name}={attribute.values[0]}.")
-        index = attribute.encode(value if equals else "true")
-        if name in named and attribute.encode(named[name]) != index:
-            raise GoalError(f"The goal contradicts itself: {name} cannot be {named[name]} and {value} at once.")
-        named[name] = attribute.decode(index)
-    return goal_from_names(space, named)
+        bound = _bound(attribute, True if value is None else value)
+        bounds[name] = _both(attribute, bounds[name], bound) if name in bounds else bound
+    return _goal_of(space, bounds)
+
+
+def _split(space: AttributeSpace, part: str) -> tuple[str, str | None]:
+    """Name and value of `name=value`; `name>=value` has the value `>=value`, a bare name has none."""
+    name, equals, value = part.partition("=")
+    if equals and name.endswith(">") and name not in space.names:
+        return name[:-1], OR_MORE + value
+    return name, value if equals else None
+
+
+def _bound(attribute: Attribute, value: Value) -> Bound:
+    text = str(value).strip()
+    if not text.startswith(OR_MORE) or text in attribute.values:
+        return attribute.encode(value), False
+    if not isinstance(attribute.values, range) or attribute.values.step < 0:
+        raise GoalError(
+            f"{attribute.name}{text} cannot be asked for: only numbers that count up can be at least something, "
+            f"and the values of {attribute.name!r} are {attribute.values[0]}, {attribute.values[1]}, …"
+        )
+    return attribute.encode(text.removeprefix(OR_MORE)), True
+
+
+def _both(attribute: Attribute, one: Bound, other: Bound) -> Bound:
+    """What it takes to meet two bounds of the same attribute."""
+    (low, low_or_more), (high, high_or_more) = sorted((one, other))
+    if low == high:
+        return low, low_or_more and high_or_more
+    if low_or_more:
+        return high, high_or_more
+    first, second = ((OR_MORE if more else "") + str(attribute.decode(index)) for index, more in (one, other))
+    raise GoalError(f"The goal contradicts itself: {attribute.name} cannot be {first} and {second} at once.")
+
+
+def _goal_of(space: AttributeSpace, bounds: Mapping[str, Bound]) -> Goal:
+    if not bounds:
+        raise GoalError(f"The goal is empty: name at least one of {', '.join(space.names)}.")
+    values, wanted, or_more = np.zeros(len(space), np.int32), np.zeros(len(space), bool), np.zeros(len(space), bool)
+    for name, bound in bounds.items():
+        position = space.index(name)
+        wanted[position] = True
+        values[position], or_more[position] = bound
+    return Goal(values, wanted, or_more if or_more.any() else None)
+
+
+def _bits(row: np.ndarray) -> int:
+    return int.from_bytes(np.packbits(row).tobytes(), "little")

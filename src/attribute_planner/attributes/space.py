@@ -40,14 +40,16 @@ class Attribute:
     values: Sequence[str] | range = ("false", "true")
 
     def __post_init__(self) -> None:
-        if isinstance(self.values, str) or not all(isinstance(v, int if self.is_integer else str) for v in self.values):
+        if not self.is_integer and not _are_names(self.values):
             raise ConfigurationError(
                 f"Attribute {self.name!r}: values must be a tuple of names, or a range of integers."
             )
         if not isinstance(self.values, range):
             object.__setattr__(self, "values", tuple(self.values))
-        if not self.name or any(c.isspace() or c == "=" for c in self.name):
-            raise ConfigurationError(f"Attribute name {self.name!r} must not be empty, nor contain spaces or '='.")
+        if not self.name or any(c.isspace() or c in "=," for c in self.name):
+            raise ConfigurationError(
+                f"Attribute name {self.name!r} must not be empty, nor contain spaces, commas or '='."
+            )
         if not 2 <= len(self.values) <= MAX_VALUES:
             raise ConfigurationError(
                 f"Attribute {self.name!r} has {len(self.values)} values; it needs between 2 and {MAX_VALUES}."
@@ -83,7 +85,7 @@ class Attribute:
             text = text.lower()
         if text in names:
             return names.index(text)
-        if not self.is_integer and text.lstrip("-").isdigit() and 0 <= int(text) < self.size:
+        if not self.is_integer and text.isdecimal() and int(text) < self.size:
             return int(text)
         raise unknown_name(f"value of attribute {self.name!r}", value, self._shown_values())
 
@@ -216,12 +218,16 @@ class AttributeSpace:
     def values_of_key(self, key: int) -> np.ndarray:
         """The values `[A]` that `key` stands for."""
         words = [(key >> (BITS_PER_WORD * i)) & (2**BITS_PER_WORD - 1) for i in range(self.num_words)]
-        return self.unpack(np.array(words, np.uint32))
+        return np.asarray(self.unpack(np.array(words, np.uint32)))
 
     def one_hot(self, values: Array) -> jax.Array:
         """`[..., sum of sizes]` one-hot form, attribute after attribute; a negative value is all zeros."""
         parts = [jax.nn.one_hot(values[..., i], size) for i, size in enumerate(self.sizes)]
         return jnp.concatenate(parts, axis=-1)
+
+
+def _are_names(values: object) -> bool:
+    return isinstance(values, Sequence) and not isinstance(values, str) and all(isinstance(v, str) for v in values)
 
 
 def key_of_words(words: np.ndarray) -> int:

@@ -60,7 +60,7 @@ def acting_rate(env: ColoredSwitches, copies: int, key: jax.Array) -> float:
     steps = env.episode_steps
 
     def play() -> jax.Array:
-        return collector.collect(FreeRoaming(policy, env), steps, key=play_key).words
+        return jnp.asarray(collector.collect(FreeRoaming(policy, env), steps, key=play_key).words)
 
     return copies * steps / seconds(play, repeats=3)
 

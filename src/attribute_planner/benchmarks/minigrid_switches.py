@@ -35,7 +35,7 @@ class MiniGridSwitches(MiniGridEnv):
     def step(self, action: Any) -> Any:
         if action == self.actions.toggle:
             front = self.grid.get(*self.front_pos)
-            if front in self.switches:
+            if isinstance(front, Ball):
                 front.color = COLORS[(COLORS.index(front.color) + 1) % len(COLORS)]
         return super().step(action)
 

@@ -23,7 +23,8 @@ def reach(
 
     Args:
         run: A run directory, or the name of a shipped agent.
-        goal: What is wanted, e.g. "switch_0=red switch_2=blue"; attributes that are not mentioned do not matter.
+        goal: What is wanted, e.g. "switch_0=red switch_2=blue", or "marine>=2" for a number; attributes that are not
+            mentioned do not matter.
         seed: Seed of the episode: the world, and chance.
         max_steps: Give up after so many steps; the limit of the environment's main task if not given.
         mode: `paper` for execution exactly as published.

@@ -26,7 +26,7 @@ def write_film(path: Path, episode: Episode) -> None:
 
 def captioned_frames(episode: Episode) -> list[np.ndarray]:
     """The episode's pictures with goal and present aim below each."""
-    goal = "goal: " + ", ".join(f"{name}={value}" for name, value in episode.goal.named(episode.space).items())
+    goal = f"goal: {episode.goal.text(episode.space)}"
     captions = [(f"step {step.step}: {_aim(step.observed, step.aim)}", INK) for step in episode.trace]
     verdict = ("reached", GOOD) if episode.success else ("not reached", BAD)
     captions = [*captions, (f"{verdict[0]} after {episode.steps} steps", verdict[1])]

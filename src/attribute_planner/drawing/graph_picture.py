@@ -1,5 +1,6 @@
 """Pictures of the attribute graph: every set a dot, in columns by how far it is from the goal; the plan in colour."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -42,8 +43,8 @@ def layout(table: TransitionTable, root: int) -> np.ndarray:
     for distance in np.unique(hops):
         column = np.flatnonzero(hops == distance)
         # Neighbours of what was placed before come next to it: by the mean height of the sets they lead to.
-        height = [_mean_height(table, places, number, hops) for number in column]
-        order = column[np.lexsort((column, height))]
+        height = np.array([_mean_height(table, places, number, hops) for number in column.tolist()])
+        order = column[np.lexsort([column, height])]
         places[order, 0] = -distance
         places[order, 1] = (np.arange(len(order)) - (len(order) - 1) / 2) / max(len(order), 8)
     return places
@@ -51,9 +52,8 @@ def layout(table: TransitionTable, root: int) -> np.ndarray:
 
 def _hops_to(table: TransitionTable, root: int) -> np.ndarray:
     """`int[N]` transitions to the root; one more than the farthest for sets with no way there."""
-    certain = TransitionTable(
-        table.space, table.words, table.source, table.target, table.visits, *2 * (np.ones(table.num_edges),), "ratio"
-    )
+    every_edge = np.ones(table.num_edges)
+    certain = replace(table, attempts=every_edge, successes=every_edge, estimator="ratio")
     distances = ShortestPaths(certain).to_sets(np.array([root]))
     hops = np.array([len(distances.path(number)) - 1 for number in range(table.num_nodes)])
     away = ~np.isfinite(distances.cost)
@@ -97,5 +97,4 @@ def _title(table: TransitionTable, plan: Plan | None) -> str:
     size = f"{table.num_nodes} attribute sets, {table.num_edges} transitions"
     if plan is None:
         return size
-    goal = ", ".join(f"{name}={value}" for name, value in plan.goal.named(plan.space).items())
-    return f"{size}; the plan for {goal} succeeds with probability {plan.probability:.1%}"
+    return f"{size}; the plan for {plan.goal.text(plan.space)} succeeds with probability {plan.probability:.1%}"

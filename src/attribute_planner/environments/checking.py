@@ -7,7 +7,6 @@ be meant, is a warning in the report.
 from dataclasses import dataclass, field
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from attribute_planner.environments.contract import blaming, check_declaration, check_goals, check_moment, check_picture
@@ -133,20 +132,23 @@ def _play(env: Environment, worlds: Worlds, steps: int, random: np.random.Genera
             _check_end(env, after, ages)
         _note(env, seen, before, after)
         before = after
-        if after.over.any():
+        over = after.over | (ages >= env.episode_steps)
+        if over.any():
             with blaming(env, f"reset after step {number}"):
-                before = worlds.reset_where(after.over, keys[2 * number])
+                before = worlds.reset_where(over, keys[2 * number])
                 check_moment(env, before, COPIES)
-                _check_untouched(after, before, ~after.over)
-            ages[after.over] = 0
-            seen.episodes += int(after.over.sum())
+                _check_untouched(after, before, ~over)
+            ages[over] = 0
+            seen.episodes += int(over.sum())
     return seen
 
 
 def _check_end(env: Environment, moment: Moment, ages: np.ndarray) -> None:
     """Episodes end when they should, and only by what the environment admits to."""
-    if isinstance(env, PureEnvironment) and not env.can_terminate and moment.terminated.any():
-        raise EnvironmentFaultError("an episode was terminated, although can_terminate says that none ever is.")
+    if isinstance(env, PureEnvironment):
+        if not env.can_terminate and moment.terminated.any():
+            raise EnvironmentFaultError("an episode was terminated, although can_terminate says that none ever is.")
+        return  # pure rules know no time limit
     if (~moment.over & (ages >= env.episode_steps)).any():
         raise EnvironmentFaultError(
             f"an episode goes on after episode_steps = {env.episode_steps} without being truncated."

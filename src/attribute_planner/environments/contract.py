@@ -126,6 +126,11 @@ def check_goals(space: AttributeSpace, goals: Goal, count: int) -> None:
     check_array("goal.wanted", wanted, (count, len(space)), np.dtype(bool))
     if values.shape != wanted.shape:
         raise EnvironmentFaultError(f"goal.values has shape {values.shape}; it must have {wanted.shape}.")
+    if goals.at_least is not None:
+        check_array("goal.at_least", goals.at_least, wanted.shape, np.dtype(bool))
+        numbers = np.array([attribute.is_integer for attribute in space])
+        if (wanted & np.asarray(goals.at_least) & ~numbers).any():
+            raise EnvironmentFaultError("a goal asks for at least some value of an attribute that is no number.")
     if not wanted.any(axis=-1).all():
         raise EnvironmentFaultError("a goal asks for nothing: no attribute is wanted.")
     space.validate(np.where(wanted, values, 0), "goal")

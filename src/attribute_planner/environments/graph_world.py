@@ -7,7 +7,7 @@ it is. To build a world with aliasing, several places may share their attribute 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -53,7 +53,7 @@ class GraphWorld(PureEnvironment):
     episode_steps: after how many steps an episode is cut off.
     """
 
-    name: ClassVar[str] = "graph"
+    name = "graph"
 
     space: AttributeSpace
     edges: tuple[Edge, ...]

@@ -1,13 +1,13 @@
 """What an environment is.
 
-A `PureEnvironment` is a handful of pure functions of a state that JAX can trace: thousands of copies run on one device.
-What cannot be traced (a physics engine in C, a user's Gymnasium environment) is a `HostEnvironment`, which opens a batch
-of `Worlds` on the host. The learners see either through the same collecting interface.
+A `PureEnvironment` is a handful of pure functions of a state that JAX can trace: thousands of copies run on one
+device. What cannot be traced (a physics engine in C, a user's Gymnasium environment) is a `HostEnvironment`, which
+opens a batch of `Worlds` on the host. The learners see either through the same collecting interface.
 """
 
 import abc
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -24,9 +24,10 @@ State = Any
 
 
 class Environment(abc.ABC):
-    """What every environment tells about itself. Subclasses are frozen dataclasses: their fields are their parameters."""
+    """What every environment tells about itself. Subclasses are frozen dataclasses: their fields are parameters."""
 
-    name: ClassVar[str]
+    name: str
+    """What it is called: the same for all of a class, or of each one its own."""
 
     episode_steps: int
     """After how many steps an episode is cut off (truncated) while experience is collected."""

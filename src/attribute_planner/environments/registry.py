@@ -13,6 +13,10 @@ _HERE = "attribute_planner.environments"
 ENVIRONMENTS: dict[str, str] = {
     "switches": f"{_HERE}.gridworld.switches:ColoredSwitches",
     "crafting": f"{_HERE}.gridworld.crafting:Crafting",
+    "blocks": f"{_HERE}.blocks.discrete:Blocks",
+    "blocks-continuous": f"{_HERE}.blocks.continuous:ContinuousBlocks",
+    "starcraft-small": f"{_HERE}.starcraft.environment:starcraft_small",
+    "starcraft-large": f"{_HERE}.starcraft.environment:starcraft_large",
 }
 """What builds each environment, as `module:name`. Nothing is imported before it is asked for: some need a simulator."""
 

@@ -145,11 +145,20 @@ Action = Array | MixedAction
 def uniform_action(space: ActionSpace, batch: tuple[int, ...], *, key: jax.Array) -> Action:
     """Uniformly random actions `[*batch]`: the naive exploratory policy."""
     if isinstance(space, Discrete):
-        return jax.random.randint(key, batch, 0, space.count)
+        return _uniform_choice(space, batch, key=key)
     if isinstance(space, Box):
-        low, high = jnp.array(space.low, jnp.float32), jnp.array(space.high, jnp.float32)
-        return low + (high - low) * jax.random.uniform(key, (*batch, space.dimensions))
+        return _uniform_point(space, batch, key=key)
     choice_key, point_key = jax.random.split(key)
     return MixedAction(
-        uniform_action(space.choice, batch, key=choice_key), uniform_action(space.point, batch, key=point_key)
+        _uniform_choice(space.choice, batch, key=choice_key), _uniform_point(space.point, batch, key=point_key)
     )
+
+
+def _uniform_choice(space: Discrete, batch: tuple[int, ...], *, key: jax.Array) -> jax.Array:
+    return jax.random.randint(key, batch, 0, space.count)
+
+
+def _uniform_point(space: Box, batch: tuple[int, ...], *, key: jax.Array) -> jax.Array:
+    shape = (*batch, space.dimensions)
+    low, high = (jnp.broadcast_to(jnp.array(bound, jnp.float32), shape) for bound in (space.low, space.high))
+    return low + (high - low) * jax.random.uniform(key, shape)

@@ -19,8 +19,8 @@ class Task:
 
     name: what the command line calls it.
     description: one line for people.
-    goal: draws a goal for a state and its attribute values `[A]`; pure, so that many are drawn at once. On the host, where
-        a state is nothing that can be traced, it is handed `None` instead.
+    goal: draws a goal for a state and its attribute values `[A]`; pure, so that many are drawn at once. On the host,
+        where a state is nothing that can be traced, it is handed `None` instead.
     max_steps: how many environment steps an attempt at the task may take, the same for every model.
     start: draws the state to start from; `None` for the environment's own `reset`.
     """
@@ -37,13 +37,12 @@ def fixed_goal_task(
 ) -> Task:
     """The task that always asks for the same goal."""
     wanted = goal_from_names(space, goal)
-    shown = description or " ".join(f"{key}={value}" for key, value in goal.items())
 
     def draw(state: Any, values: jax.Array, key: Key) -> Goal:
         del state, values, key
-        return Goal(jnp.asarray(wanted.values), jnp.asarray(wanted.wanted))
+        return jax.tree.map(jnp.asarray, wanted)
 
-    return Task(name, shown, draw, max_steps)
+    return Task(name, description or wanted.text(space), draw, max_steps)
 
 
 def complete_goal(values: jax.Array) -> Goal:

@@ -1,6 +1,6 @@
 """Worlds: a batch of copies of one environment, stepped together from the host.
 
-Execution and host-side collecting run on this interface, whatever lies beneath: traced functions or somebody's simulator.
+Execution and host-side collecting run on this interface, whatever lies beneath: traced functions, or a simulator.
 """
 
 from __future__ import annotations

@@ -4,13 +4,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from attribute_planner.agent import Agent
 from attribute_planner.attributes import Goal
 from attribute_planner.configuration import require_positive
 from attribute_planner.environments.tasks import Task, is_solved_at_start
-from attribute_planner.environments.worlds import Moment, Worlds
+from attribute_planner.environments.worlds import Moment, Worlds, where_batch
 from attribute_planner.errors import AttributePlannerError
 from attribute_planner.experiments.statistics import Interval, success_interval
 from attribute_planner.planning.episode import Episode
@@ -77,14 +78,13 @@ DRAWS = 50
 def draw_goals(agent: Agent, task: Task, worlds: Worlds, moment: Moment, *, key: Key) -> list[Goal]:
     """A goal for each copy that its start does not satisfy already."""
     start = np.asarray(agent.detect(moment) if moment.values is None else moment.values)
-    values, wanted = np.zeros_like(start), np.zeros(start.shape, bool)
-    undone = np.ones(len(start), bool)
-    for draw_key in jax.random.split(key, DRAWS):
-        goal = worlds.goals(task, draw_key)
-        values[undone], wanted[undone] = np.asarray(goal.values)[undone], np.asarray(goal.wanted)[undone]
-        undone = is_solved_at_start(Goal(values, wanted), start)
-        if not undone.any():
-            return [Goal(v, w) for v, w in zip(values, wanted, strict=True)]
+    first_key, *other_keys = jax.random.split(key, DRAWS)
+    goals = worlds.goals(task, first_key)
+    for draw_key in other_keys:
+        solved = is_solved_at_start(goals, start)
+        if not solved.any():
+            return [goals[copy] for copy in range(len(start))]
+        goals = where_batch(jnp.asarray(solved), worlds.goals(task, draw_key), goals)
     raise AttributePlannerError(f"Task {task.name!r} only has goals that are satisfied at the start.")
 
 

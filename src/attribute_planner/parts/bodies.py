@@ -31,27 +31,26 @@ class Body(eqx.Module):
 
 
 class WordsBody(Body):
-    """The paper's grid-world network: everything, current and target attributes too, is a word in one bag; then two layers."""
+    """The paper's grid-world network: a bag of words, current and target attributes among them, then two layers."""
 
     bag: BagOfWords
+    attributes: Dense
     tower: Tower
     features: int = eqx.field(static=True)
-    vocabulary: int = eqx.field(static=True)
     space: AttributeSpace = eqx.field(static=True)
 
     def __init__(self, spec: WordsSpec, space: AttributeSpace, width: int, *, key: Key) -> None:
-        bag_key, tower_key = jax.random.split(key)
-        slots = int(space.sizes.sum())
-        self.bag = BagOfWords(spec.vocabulary + 2 * slots, width, words=spec.count + 2 * len(space), key=bag_key)
+        bag_key, attribute_key, tower_key = jax.random.split(key, 3)
+        self.bag = BagOfWords(spec.vocabulary, width, words=spec.count, key=bag_key)
+        # The words of the special slots: few and always there, so a matrix product is the faster sum of rows.
+        self.attributes = Dense(2 * int(space.sizes.sum()), width, gain=1.0, key=attribute_key)
         self.tower = Tower(width, (width,), key=tower_key)
-        self.features, self.vocabulary, self.space = width, spec.vocabulary, space
+        self.features, self.space = width, space
 
     def __call__(self, observation: jax.Array, values: jax.Array, goal: jax.Array) -> jax.Array:
-        slots = int(self.space.sizes.sum())
-        current = attribute_words(self.space, values, first=self.vocabulary)
-        target = attribute_words(self.space, still_to_change(values, goal), first=self.vocabulary + slots)
-        words = jnp.concatenate([observation.astype(jnp.int32), current, target], axis=-1)
-        return self.tower(jax.nn.elu(self.bag(words)))
+        slots = [self.space.one_hot(values), self.space.one_hot(still_to_change(values, goal))]
+        summed = self.bag(observation) + self.attributes(jnp.concatenate(slots, axis=-1))
+        return self.tower(jax.nn.elu(summed))
 
 
 class VectorBody(Body):
@@ -113,12 +112,6 @@ def body_for(spec: ObservationSpec, space: AttributeSpace, width: int, *, key: K
     if isinstance(spec, VectorSpec):
         return VectorBody(spec, space, width, key=key)
     return ImageBody(spec, space, width, key=key)
-
-
-def attribute_words(space: AttributeSpace, values: jax.Array, first: int) -> jax.Array:
-    """`int32[..., A]` attribute values as words of a special slot that begins at `first`; −1 stays absent."""
-    offsets = jnp.asarray(space.offsets + first, jnp.int32).reshape((1,) * (values.ndim - 1) + (-1,))
-    return jnp.where(values < 0, NO_VALUE, values + offsets)
 
 
 def still_to_change(values: jax.Array, goal: jax.Array) -> jax.Array:

@@ -7,7 +7,7 @@ import numpy as np
 
 from attribute_planner.attributes import AttributeSpace
 from attribute_planner.environments.interface import Environment
-from attribute_planner.environments.spaces import ObservationSpec, WordsSpec
+from attribute_planner.environments.spaces import Observation, ObservationSpec, UnitObservation, WordsSpec
 from attribute_planner.parts.bodies import body_for, no_values
 from attribute_planner.parts.layers import BagOfWords, Dense, Tower
 
@@ -32,15 +32,17 @@ class AttributeDetector(eqx.Module):
         outputs = self.heads(self.trunk(observation))  # pyright: ignore[reportCallIssue]
         return jnp.split(outputs, np.cumsum(self.space.sizes)[:-1].tolist(), axis=-1)
 
-    def __call__(self, observation: jax.Array) -> jax.Array:
+    def __call__(self, observation: Observation) -> jax.Array:
         """`int32[..., A]` the most likely value of each attribute."""
-        return jnp.stack([jnp.argmax(each, axis=-1) for each in self.logits(observation)], axis=-1).astype(jnp.int32)
+        assert not isinstance(observation, UnitObservation), "what single units see is nothing to detect attributes in"
+        logits = self.logits(jnp.asarray(observation))
+        return jnp.stack([jnp.argmax(each, axis=-1) for each in logits], axis=-1).astype(jnp.int32)
 
 
 @eqx.filter_jit
-def detected_values(detector: AttributeDetector, observation: jax.Array) -> jax.Array:
+def detected_values(detector: AttributeDetector, observation: Observation) -> jax.Array:
     """`int32[B, A]` what a detector sees in a batch of observations, compiled."""
-    return detector(jnp.asarray(observation))
+    return detector(observation)
 
 
 class ItemsTrunk(eqx.Module):

@@ -1,6 +1,6 @@
 """Distributions over actions: what a policy's head says, for discrete, continuous and mixed actions."""
 
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import jax
 import jax.numpy as jnp
@@ -20,8 +20,8 @@ class Distribution(Protocol):
 
     def mode(self) -> Action: ...
 
-    def log_prob(self, action: Action) -> jax.Array:
-        """`[...]` the log density of each action."""
+    def log_prob(self, action: Any) -> jax.Array:
+        """`[...]` the log density of each action, which must be of the kind that it samples."""
         ...
 
     def entropy(self) -> jax.Array: ...

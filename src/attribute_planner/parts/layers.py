@@ -1,6 +1,7 @@
 """The few layers that all networks here are made of; they take any number of leading batch axes."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import equinox as eqx
 import jax
@@ -49,7 +50,7 @@ class Convolutions(eqx.Module):
     def __init__(self, channels: Sequence[int], *, key: Key) -> None:
         keys = jax.random.split(key, len(channels) - 1)
         he = jax.nn.initializers.he_normal()
-        shapes = [(3, 3, i, o) for i, o in zip(channels[:-1], channels[1:], strict=True)]
+        shapes = [(3, 3, i, o) for i, o in pairwise(channels)]
         self.kernels = tuple(he(k, shape, jnp.float32) for k, shape in zip(keys, shapes, strict=True))
         self.biases = tuple(jnp.zeros(shape[-1]) for shape in shapes)
 
@@ -65,7 +66,7 @@ class Convolutions(eqx.Module):
 class BagOfWords(eqx.Module):
     """A sum of word embeddings: a linear layer on a multi-hot vector, without the zeros.
 
-    rows: `[vocabulary + 1, width]` one row per word; the last, which index −1 reaches, belongs to absent words.
+    rows: `[vocabulary + 1, width]` one row per word; the last belongs to absent words, is zero and stays so.
     """
 
     rows: jax.Array
@@ -104,10 +105,13 @@ def _sum_forwards(rows: jax.Array, words: jax.Array) -> tuple[jax.Array, tuple[j
 
 def _sum_backwards(saved: tuple[jax.Array, jax.Array], slope: jax.Array) -> tuple[jax.Array, None]:
     rows, words = saved
-    nothing = jnp.zeros_like(rows)
-    return jax.lax.scan(lambda summed, word: (summed.at[word].add(slope), None), nothing, words.T, unroll=UNROLLED)[
-        0
-    ], None
+    # Absent words learn nothing. Their row would also be written to so often that a GPU's atomic additions queue up.
+    places = jnp.where(words == len(rows) - 1, len(rows), words).T
+
+    def add(summed: jax.Array, place: jax.Array) -> tuple[jax.Array, None]:
+        return summed.at[place].add(slope, mode="drop"), None
+
+    return jax.lax.scan(add, jnp.zeros_like(rows), places, unroll=UNROLLED)[0], None
 
 
 sum_of_rows.defvjp(_sum_forwards, _sum_backwards)

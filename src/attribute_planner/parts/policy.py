@@ -40,7 +40,7 @@ class Opinion(eqx.Module):
         return self._over_units(self.actions.entropy())
 
     def _over_units(self, quantity: jax.Array) -> jax.Array:
-        return quantity if self.active is None else jnp.sum(quantity * self.active, axis=-1)
+        return quantity if self.active is None else jnp.sum(jnp.where(self.active, quantity, 0.0), axis=-1)
 
 
 class GoalPolicy(eqx.Module):
@@ -76,6 +76,6 @@ class GoalPolicy(eqx.Module):
             jnp.broadcast_to(values[..., None, :], everyone),
             jnp.broadcast_to(goal[..., None, :], everyone),
         )
-        votes = self.baseline_head(features)[..., 0] * active
-        baseline = jnp.sum(votes, axis=-1) / jnp.maximum(jnp.sum(active, axis=-1), 1)
+        votes = jnp.where(active, self.baseline_head(features)[..., 0], 0.0)
+        baseline = jnp.sum(votes, axis=-1) / jnp.maximum(jnp.sum(active, axis=-1, dtype=votes.dtype), 1.0)
         return Opinion(distribution_of(self.action_space, self.action_head(features)), baseline, active)

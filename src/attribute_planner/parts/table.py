@@ -87,8 +87,11 @@ class TransitionTable:
     def satisfying(self, goal: Goal) -> np.ndarray:
         """`int64[n]` the sets that satisfy a goal."""
         matches = np.ones(self.num_nodes, bool)
+        values = np.asarray(goal.values)
         for attribute in np.flatnonzero(goal.wanted):
-            matches &= self._columns[attribute] == goal.values[attribute]
+            column, value = self._columns[attribute], values[attribute]
+            or_more = goal.at_least is not None and goal.at_least[attribute]
+            matches &= (column >= value) if or_more else (column == value)
         return np.flatnonzero(matches)
 
     @cached_property

@@ -1,7 +1,7 @@
 """Collecting experience: a behaviour acts in many copies of an environment for a number of steps.
 
-`DeviceCollector` runs a pure environment inside one compiled scan; `HostCollector` steps `Worlds` from Python. What comes
-out is the same, and so the learners never know which one they are on.
+`DeviceCollector` runs a pure environment inside one compiled scan; `HostCollector` steps `Worlds` from Python. What
+comes out is the same, and so the learners never know which one they are on.
 """
 
 import abc
@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from attribute_planner.environments.interface import Environment, PureEnvironment
-from attribute_planner.environments.spaces import Action, Observation
+from attribute_planner.environments.spaces import Action, Array, Observation
 from attribute_planner.environments.worlds import Moment, where_batch
 from attribute_planner.parts.detector import AttributeDetector, detected_values
 
@@ -28,9 +28,9 @@ class Arrival(NamedTuple):
     terminated, truncated: `[B]` whether the episode ended there, for good or by its time limit.
     """
 
-    words: jax.Array
-    terminated: jax.Array
-    truncated: jax.Array
+    words: Array
+    terminated: Array
+    truncated: Array
 
 
 class Behaviour(eqx.Module, Generic[Memory]):
@@ -65,7 +65,7 @@ class Experience(NamedTuple):
     """
 
     observation: Observation
-    words: jax.Array
+    words: Array
     arrival: Arrival
     record: Any
     outcome: Any
@@ -106,6 +106,10 @@ class DeviceCollector(Collector):
         return experience
 
 
+STEPS_BETWEEN_RESTARTS = 10
+"""How often copies with nothing to do begin anew: the whole batch pays for a reset, so they wait for each other."""
+
+
 class Running(NamedTuple):
     """Episodes under way in a batch of copies: their states, ages `[B]`, and what is seen of them."""
 
@@ -132,17 +136,17 @@ def _scan_steps(
 ) -> tuple[Any, Experience]:
     space = env.attributes
 
-    def step(carry: tuple[Running, Any], step_key: Key) -> tuple[tuple[Running, Any], Experience]:
-        before, memory = carry
+    def step(carry: tuple[Running, Any], now: tuple[Key, jax.Array]) -> tuple[tuple[Running, Any], Experience]:
+        (before, memory), (step_key, number) = carry, now
         act_key, chance_key, reset_key = jax.random.split(step_key, 3)
         memory, action, record = behaviour.act(memory, before.observation, before.values, key=act_key)
         states = jax.vmap(env.step)(before.states, action, jax.random.split(chance_key, len(before.ages)))
         after = Running(states, before.ages + 1, *_look(env, detector, states))
         arrival = Arrival(space.pack(after.values), jax.vmap(env.terminated)(states), after.ages >= env.episode_steps)
         memory, outcome = behaviour.judge(memory, arrival)
-        over = arrival.terminated | arrival.truncated
-        idle = behaviour.has_nothing_to_do(arrival.words)
-        over = over if idle is None else over | idle
+        over = jnp.asarray(arrival.terminated | arrival.truncated)
+        idle = behaviour.has_nothing_to_do(jnp.asarray(arrival.words))
+        over = over if idle is None else over | (idle & (number % STEPS_BETWEEN_RESTARTS == 0))
         # A branch on the whole batch, so that a step in which no episode ends does not pay for resetting.
         after = jax.lax.cond(
             jnp.any(over),
@@ -153,7 +157,7 @@ def _scan_steps(
         experience = Experience(before.observation, space.pack(before.values), arrival, record, outcome)
         return (after, memory), experience
 
-    return jax.lax.scan(step, carry, jax.random.split(key, steps))
+    return jax.lax.scan(step, carry, (jax.random.split(key, steps), jnp.arange(steps)))
 
 
 class HostCollector(Collector):
@@ -164,23 +168,22 @@ class HostCollector(Collector):
         self._worlds = env.worlds(copies)
         self._sight = self._look(self._worlds.reset(key))
         self._memory: Any = None
+        self._idle: np.ndarray | None = None
 
     def collect(self, behaviour: Behaviour, steps: int, *, key: Key) -> Experience:
         if self._memory is None:
             self._memory = behaviour.begin(self._worlds.copies)
-        collected = []
+        self._idle, collected = None, []
         decision = _decide(behaviour, self._memory, self._sight.observation, self._sight.values, key, 0)
         for number in range(1, steps + 1):
-            before, arrival = self._sight, self._step(behaviour, decision)
+            before, taken, arrival = self._sight, decision, self._step(behaviour, decision)
             if number < steps:
-                outcome, following = _judge_and_decide(
-                    behaviour, decision.memory, arrival, self._sight.observation, self._sight.values, key, number
+                outcome, decision = _judge_and_decide(
+                    behaviour, taken.memory, arrival, self._sight.observation, self._sight.values, key, number
                 )
             else:
-                outcome, following = _judge(behaviour, decision.memory, arrival)
-            collected.append(Experience(before.observation, before.words, arrival, decision.record, outcome))
-            decision = following
-        self._memory = decision
+                outcome, self._memory = _judge(behaviour, taken.memory, arrival)
+            collected.append(Experience(before.observation, before.words, arrival, taken.record, outcome))
         return jax.tree.map(_stack, *collected)
 
     def close(self) -> None:
@@ -188,14 +191,21 @@ class HostCollector(Collector):
 
     def _step(self, behaviour: Behaviour, decision: "Decision") -> Arrival:
         """Act in the worlds, and begin anew where that ended an episode, or left nothing to do in it."""
+        before = self._sight
         moment = self._worlds.step(jax.tree.map(np.asarray, decision.action), decision.chance_key)
         self._sight = self._look(moment)
         arrival = Arrival(self._sight.words, moment.terminated, moment.truncated)
-        idle = _has_nothing_to_do(behaviour, self._sight.words)
-        over = moment.over if idle is None else moment.over | np.asarray(idle)
+        over = moment.over | self._nothing_to_do(behaviour, before.words)
         if over.any():
-            self._sight = self._look(self._worlds.reset_where(over, decision.reset_key))
+            self._sight, self._idle = self._look(self._worlds.reset_where(over, decision.reset_key)), None
         return arrival
+
+    def _nothing_to_do(self, behaviour: Behaviour, before: Array) -> np.ndarray:
+        """`[B]` which copies the behaviour has no more use for; it is asked only when that may have changed."""
+        if self._idle is None or np.any(self._sight.words != before):
+            idle = _has_nothing_to_do(behaviour, self._sight.words)
+            self._idle = np.zeros(self._worlds.copies, bool) if idle is None else np.asarray(idle)
+        return self._idle
 
     def _look(self, moment: Moment) -> "Sight":
         if self._detector is None:
@@ -211,7 +221,7 @@ class Sight(NamedTuple):
 
     observation: Observation
     values: np.ndarray
-    words: np.ndarray
+    words: Array
 
 
 class Decision(NamedTuple):

@@ -163,8 +163,8 @@ def _batch(env: Environment, experience: Experience, reward: np.ndarray) -> Batc
         log_prob=record.log_prob,
         baseline=record.baseline,
         reward=jnp.asarray(reward),
-        ended=experience.arrival.terminated,
-        cut=experience.arrival.truncated,
+        ended=jnp.asarray(experience.arrival.terminated),
+        cut=jnp.asarray(experience.arrival.truncated),
         weight=jnp.ones(reward.shape),
         imitate=jnp.zeros(reward.shape, bool),
     )
@@ -198,6 +198,12 @@ class FreeRoaming(Behaviour[None]):
         return None, None
 
 
+class Acted(NamedTuple):
+    """What was done; `[B]`."""
+
+    action: Action
+
+
 class RandomActions(Behaviour[None]):
     """Acts uniformly at random: the most naive exploratory policy."""
 
@@ -208,7 +214,8 @@ class RandomActions(Behaviour[None]):
 
     def act(self, memory: None, observation: Observation, values: jax.Array, *, key: Key) -> tuple[None, Action, Any]:
         batch = values.shape[:-1] if self.env.units is None else (*values.shape[:-1], self.env.units)
-        return None, uniform_action(self.env.actions, batch, key=key), None
+        action = uniform_action(self.env.actions, batch, key=key)
+        return None, action, Acted(action)
 
     def judge(self, memory: None, arrival: Arrival) -> tuple[None, None]:
         return None, None

@@ -72,7 +72,7 @@ def neighbour_graph(table: TransitionTable) -> NeighbourGraph:
 
 
 def _first_at_least(reached: Callable[[jax.Array], jax.Array], low: jax.Array, high: jax.Array, size: int) -> jax.Array:
-    """Binary search, all rows at once: the first position in `[low, high)` where `reached`, which is monotone, holds."""
+    """Binary search, all rows at once: the first position in `[low, high)` where `reached`, a monotone test, holds."""
 
     def halve(_: jax.Array, bounds: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
         low, high = bounds

@@ -1,5 +1,6 @@
 """Phase 3, practise: learn to move between neighbouring sets, and how well that works (step 3 of Algorithm 1)."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -16,6 +17,8 @@ from attribute_planner.parts.detector import AttributeDetector
 from attribute_planner.parts.policy import GoalPolicy
 from attribute_planner.parts.table import UNKNOWN, TransitionTable
 from attribute_planner.phases.collecting import Arrival, Behaviour, Experience, collector_for
+from attribute_planner.phases.explore import RandomActions
+from attribute_planner.phases.inverse import inverse_update
 from attribute_planner.phases.neighbours import NeighbourGraph, neighbour_graph
 from attribute_planner.phases.progress import Watch
 from attribute_planner.phases.reinforce import Batch, Learner, ReinforceConfig, new_learner, update
@@ -29,14 +32,14 @@ class PractiseConfig:
 
     steps: int = 10_000_000
     """Environment steps in all copies together: N₂ of Algorithm 1."""
+    method: str = "reinforce"
+    """How π learns: `reinforce`, from arriving; or `inverse`, from random actions and what came of them, for worlds in
+    which a transition is a single step."""
     max_attempt_steps: int = 80
     """After how many steps an attempt at a neighbour is given up: t_max."""
     step_reward: float = -0.01
     """Reward of every step, so that short ways are preferred; arriving earns 1. The paper has −0.1, under which it pays
     to change any attribute at once rather than to walk ten steps to the right one."""
-    elsewhere_reward: float = -0.3
-    """Reward of ending an attempt in another set than the one aimed at; 0 in the paper, where doing anything at once is
-    nearly as good as doing the right thing later."""
     hindsight: float = 0.5
     """Share of the attempts that ended in another set than the one aimed at which are learned from as if that one had
     been the aim; 0 for the paper's way."""
@@ -112,18 +115,18 @@ def _practise_epoch(
     key: Key,
 ) -> tuple[Practised, dict]:
     """One epoch: fresh episodes, several windows of attempts; then the old statistics fade by γ."""
-    begin_key, windows_key = jax.random.split(key)
+    begin_key, learn_key, windows_key = jax.random.split(key, 3)
     collector = collector_for(env, detector, config.copies, key=begin_key)
+    learn = LEARNERS[config.method](env, detector, graph, config, learn_key)
     learner, steps, metrics = practised.learner, practised.steps, {}
     score = jnp.zeros((2, len(practised.attempts)), jnp.int32)
     for window_key in jax.random.split(windows_key, config.windows_per_epoch):
-        collect_key, hindsight_key, update_key = jax.random.split(window_key, 3)
+        collect_key, update_key = jax.random.split(window_key)
         behaviour = AimAtNeighbours(learner.policy, graph, config.max_attempt_steps)
         experience = collector.collect(behaviour, config.window, key=collect_key)
         score = add_attempts(score, experience)
-        batch = attempt_batch(graph, experience, config, key=hindsight_key)
         remaining = jnp.float32(max(1 - steps / config.steps, 0.0))
-        learner, metrics = update(learner, batch, config.learning, remaining=remaining, key=update_key)
+        learner, metrics = learn(learner, experience, remaining, update_key)
         steps += config.copies * config.window
         if steps >= config.steps:
             break
@@ -142,6 +145,42 @@ def _practise_epoch(
         practised.epoch + 1,
         steps,
     ), metrics
+
+
+LearnWindow = Callable[[Learner, Experience, jax.Array, Key], tuple[Learner, dict]]
+"""Learner, attempts of one window, share of the phase that remains, key → learner, metrics."""
+
+
+def _by_reinforce(
+    env: Environment, detector: AttributeDetector | None, graph: NeighbourGraph, config: PractiseConfig, key: Key
+) -> LearnWindow:
+    """Learn from the attempts themselves."""
+    del env, detector, key
+
+    def learn(learner: Learner, experience: Experience, remaining: jax.Array, key: Key) -> tuple[Learner, dict]:
+        hindsight_key, update_key = jax.random.split(key)
+        batch = attempt_batch(graph, experience, config, key=hindsight_key)
+        return update(learner, batch, config.learning, remaining=remaining, key=update_key)
+
+    return learn
+
+
+def _by_inverse_model(
+    env: Environment, detector: AttributeDetector | None, graph: NeighbourGraph, config: PractiseConfig, key: Key
+) -> LearnWindow:
+    """Learn from as many random actions in worlds of their own; the attempts only keep the score."""
+    collector = collector_for(env, detector, config.copies, key=key)
+
+    def learn(learner: Learner, experience: Experience, remaining: jax.Array, key: Key) -> tuple[Learner, dict]:
+        del experience
+        played = collector.collect(RandomActions(env), config.window, key=key)
+        return inverse_update(learner, graph.space, played, config.learning, remaining=remaining)
+
+    return learn
+
+
+LEARNERS: dict[str, Callable[..., LearnWindow]] = {"reinforce": _by_reinforce, "inverse": _by_inverse_model}
+"""The ways in which π can learn."""
 
 
 class Aim(NamedTuple):
@@ -215,7 +254,7 @@ class AimAtNeighbours(Behaviour[Aim]):
         left = jnp.any(arrival.words != memory.source, axis=-1)
         ended = left | (age >= self.max_attempt_steps) | arrival.terminated
         reached = jnp.all(arrival.words == self.graph.target_words(memory.edge), axis=-1) & (memory.edge != UNKNOWN)
-        cut = arrival.truncated & ~ended
+        cut = jnp.asarray(arrival.truncated) & ~ended
         return memory._replace(age=age, idle=ended | cut), Outcome(ended, reached, cut)
 
     def has_nothing_to_do(self, words: jax.Array) -> jax.Array:
@@ -233,7 +272,7 @@ def goal_values(graph: NeighbourGraph, edge: jax.Array) -> jax.Array:
 def add_attempts(score: jax.Array, experience: Experience) -> jax.Array:
     """`int32[2, E]` attempts and successes per edge with those of the experience added.
 
-    Both belong to the pair that was aimed at, wherever the attempt ended. Attempts that a time limit cut off say nothing.
+    Both belong to the pair that was aimed at, wherever the attempt ended. What a time limit cut off says nothing.
     """
     outcome: Outcome = experience.outcome
     edge = experience.record.edge
@@ -250,7 +289,6 @@ def attempt_batch(graph: NeighbourGraph, experience: Experience, config: Practis
     record: Aimed = experience.record
     outcome: Outcome = experience.outcome
     chance, landed = hindsight(experience, config.hindsight, key=key)
-    elsewhere = ended_elsewhere(experience) & ~chance
     arrived = outcome.reached | (chance & outcome.ended)
     return Batch(
         observation=experience.observation,
@@ -259,9 +297,7 @@ def attempt_batch(graph: NeighbourGraph, experience: Experience, config: Practis
         action=record.action,
         log_prob=record.log_prob,
         baseline=record.baseline,
-        reward=config.step_reward
-        + arrived.astype(jnp.float32)
-        + config.elsewhere_reward * elsewhere.astype(jnp.float32),
+        reward=config.step_reward + arrived.astype(jnp.float32),
         ended=outcome.ended,
         cut=outcome.cut,
         weight=((record.edge != UNKNOWN) | chance).astype(jnp.float32),
@@ -282,7 +318,7 @@ def hindsight(experience: Experience, share: float, *, key: Key) -> tuple[jax.Ar
     `[T, B]` whether a step belongs to a chosen one of them, and `uint32[T, B, W]` the set in which its attempt ended.
     """
     outcome: Outcome = experience.outcome
-    arrived = experience.arrival.words
+    arrived = jnp.asarray(experience.arrival.words)
     chosen = ended_elsewhere(experience) & (jax.random.uniform(key, outcome.ended.shape) < share)
 
     def backwards(later: tuple[jax.Array, jax.Array], step: tuple[jax.Array, ...]):

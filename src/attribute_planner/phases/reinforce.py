@@ -1,4 +1,4 @@
-"""REINFORCE with a learned baseline: how policies learn where the environment cannot be told what the right action was."""
+"""REINFORCE with a learned baseline: how policies learn where nobody can tell what the right action was."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -34,7 +34,7 @@ class ReinforceConfig:
     """Weight of the bonus for undecided policies."""
     baseline: float = 0.5
     """Weight of the baseline's squared error."""
-    passes: int = 2
+    passes: int = 4
     """How often each batch is used."""
     minibatches: int = 4
     """Into how many parts a batch is split in each pass."""
@@ -78,6 +78,7 @@ class Learner(eqx.Module):
 
 
 def optimiser_for(config: ReinforceConfig) -> optax.GradientTransformation:
+    """Adam on gradients of bounded length."""
     return optax.chain(optax.clip_by_global_norm(config.gradient_norm), optax.adam(config.learning_rate, eps=1e-5))
 
 
@@ -139,6 +140,7 @@ def _clipped_gain(
 
 
 def weighted_mean(quantity: jax.Array, weight: jax.Array) -> jax.Array:
+    """The mean over steps; zero if none has any weight."""
     return jnp.sum(quantity * weight) / jnp.maximum(jnp.sum(weight), 1.0)
 
 

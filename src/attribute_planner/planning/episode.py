@@ -16,8 +16,8 @@ ON_THE_WAY, ARRIVED, DEVIATED, GAVE_UP, LOST, ENDED = (
     "lost",
     "episode ended",
 )
-"""Outcomes of a step: the set is unchanged; it is the one aimed at; it is another one; patience ran out; there was no plan
-to follow; the environment ended the episode."""
+"""Outcomes of a step: the set is unchanged; it is the one aimed at; it is another one; patience ran out; there was no
+plan to follow; the environment ended the episode."""
 
 
 @dataclass(frozen=True)

@@ -75,7 +75,7 @@ def pursue(
         action = _choose_actions(driver, moment, values, walks, tried, active, key=act_key)
         before, moment = moment, worlds.step(action, chance_key)
         values, truth = detect(driver, moment), true_values(driver, moment)
-        for i in np.flatnonzero(active):
+        for i in np.flatnonzero(active).tolist():
             taken = _action_of(action, i)
             attempt = walks[i].attempt
             walks[i].advance(step, values[i], truth[i], bool(moment.over[i]), taken)
@@ -99,7 +99,7 @@ def _choose_actions(
     remembering = active & np.array([walk.remembers for walk in walks])
     discouraged = None
     if tried.applies_to(moment.observation) and remembering.any():
-        discouraged = tried.discouraged(np.asarray(moment.observation), remembering)
+        discouraged = jnp.asarray(tried.discouraged(np.asarray(moment.observation), remembering))
     return _act(driver.policy, moment.observation, jnp.asarray(values), jnp.asarray(aims), discouraged, key)
 
 
@@ -257,7 +257,7 @@ def _act(
     discouraged: jax.Array | None,
     key: Key,
 ) -> Action:
-    """An action for each copy: the policy's, less what it is discouraged from, or a random one where there is no plan."""
+    """An action for each copy: the policy's, less what it is discouraged from; a random one where there is no plan."""
     policy_key, random_key = jax.random.split(key)
     opinion = policy(observation, values, aims)
     batch = values.shape[:1] if opinion.active is None else opinion.active.shape

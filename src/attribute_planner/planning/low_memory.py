@@ -1,7 +1,7 @@
 """What was tried within an attempt: a policy that walks to and fro behind an obstacle is led out of there.
 
-Every time an action is taken in a situation that looks exactly the same, with the same aim, it becomes less likely there. A
-policy that makes headway never notices; one that goes in circles tries everything else, its favourites first.
+Every time an action is taken in a situation that looks exactly the same, with the same aim, it becomes less likely
+there. A policy that makes headway never notices; one that goes in circles tries everything else, its favourites first.
 """
 
 from collections import defaultdict

@@ -84,7 +84,7 @@ class Planner:
     def __init__(self, table: TransitionTable) -> None:
         self.table = table
         self.paths = ShortestPaths(table)
-        self._distances: dict[tuple[int, int], Distances] = {}
+        self._distances: dict[tuple[int, int, int], Distances] = {}
         self._latest: tuple[Goal, Distances] | None = None
 
     def distances(self, goal: Goal) -> Distances:

@@ -1,7 +1,8 @@
 """Pursuits: deciding, during an episode, which neighbouring set to aim at next.
 
 `PaperPursuit` is Algorithm 2 as published. `RememberingPursuit`, the default, also learns from failures within the
-episode: where several states share an attribute set, a transition that the table believes in may be impossible here and now.
+episode: where several states share an attribute set, a transition that the table believes in may be impossible here
+and now.
 """
 
 import abc

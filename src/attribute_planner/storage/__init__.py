@@ -1,1 +1,1 @@
-"""What is kept on disk: run directories, arrays, metrics, provenance. JSON and safetensors only: loading runs no code."""
+"""What is kept on disk: run directories, arrays, metrics, provenance. JSON and safetensors: loading runs no code."""

@@ -99,8 +99,8 @@ class RunDirectory:
         if env is None:
             if described.parameters is None:
                 raise RunDirectoryError(
-                    f"{self.path} was trained on {described.name!r}, an environment of one's own, which cannot be built "
-                    f"from a file: load it in Python with ap.load({str(self.path)!r}, env=…)."
+                    f"{self.path} was trained on {described.name!r}, an environment of one's own, which cannot be "
+                    f"built from a file: load it in Python with ap.load({str(self.path)!r}, env=…)."
                 )
             return make(described.name, **described.parameters)
         if env.attributes != described.attributes:

@@ -108,7 +108,7 @@ def test_switches_start_on_different_cells_with_random_colours(switches_starts: 
 @pytest.mark.parametrize("most", [1, 3, 12])
 def test_goals_are_at_most_so_many_toggles_away_and_never_none(most: int):
     start = jnp.array([RED, BLUE, YELLOW, YELLOW], jnp.int32)
-    goals = jax.jit(jax.vmap(goal_within(most), (None, 0)))(start, jax.random.split(KEY, 2000))
+    goals = jax.jit(jax.vmap(goal_within(most), (None, None, 0)))(None, start, jax.random.split(KEY, 2000))
     toggles = np.asarray((goals.values - start[None]) % len(COLORS)).sum(axis=1)
     assert (toggles.min(), toggles.max()) == (1, most)
     assert np.asarray(goals.wanted).all()
@@ -116,7 +116,8 @@ def test_goals_are_at_most_so_many_toggles_away_and_never_none(most: int):
 
 def test_every_other_setting_is_an_equally_likely_goal_of_the_main_task():
     start = jnp.array([RED, BLUE, YELLOW, YELLOW], jnp.int32)
-    goals = jax.jit(jax.vmap(ENV.task(None).goal, (None, 0)))(start, jax.random.split(KEY, 25_500))
+    draw = jax.jit(jax.vmap(ENV.task(None).goal, (None, None, 0)))
+    goals = draw(ENV.reset(KEY), start, jax.random.split(KEY, 25_500))
     _, number = np.unique(np.asarray(goals.values), axis=0, return_counts=True)
     assert len(number) == 255
     assert np.abs(number - 100).max() < 50

@@ -6,7 +6,7 @@ can be kept as poses and looked at later.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from functools import lru_cache
 
 import jax
 import numpy as np
@@ -36,10 +36,13 @@ class ContinuousBlocks(HostEnvironment):
     """Four coloured blocks, seen as a picture. An action is (block, point); a covered block does not move.
 
     threads: on how many threads physics runs; 0 for all processors. Has no effect on what happens.
+    episode_steps: after how many drops an episode is cut off.
     """
 
+    name = "blocks-continuous"
+
     threads: int = 0
-    name: ClassVar[str] = "blocks-continuous"
+    episode_steps: int = tasks.MULTI_STEP_LIMIT
 
     @property
     def attributes(self) -> AttributeSpace:
@@ -54,16 +57,12 @@ class ContinuousBlocks(HostEnvironment):
         return Mixed(Discrete(BLOCKS), Box((0.0, 0.0), (1.0, 1.0)))
 
     @property
-    def episode_steps(self) -> int:
-        return tasks.MULTI_STEP_LIMIT
-
-    @property
     def tasks(self) -> Mapping[str, Task]:
-        return tasks.block_tasks(self._fresh, self._changed, describe_all)
+        return _tasks_of(self)
 
     @property
     def curriculum(self) -> tuple[Task, ...]:
-        return tasks.block_curriculum(self.tasks["multi-step"], self._changed, describe_all)
+        return _curriculum_of(self)
 
     def observe(self, poses: Poses) -> jax.Array:
         """What the agent sees of one scene; can be traced."""
@@ -76,11 +75,24 @@ class ContinuousBlocks(HostEnvironment):
     def worlds(self, copies: int) -> "ContinuousWorlds":
         return ContinuousWorlds(self, copies)
 
-    def _fresh(self, poses: Poses, key: Key) -> Poses:
+    def fresh(self, poses: Poses, key: Key) -> Poses:
+        """As many random scenes as are given."""
         return scatter_blocks(Scenes(len(poses.positions), self.threads), key)
 
-    def _changed(self, poses: Poses, key: Key) -> Poses:
+    def changed(self, poses: Poses, key: Key) -> Poses:
+        """The scenes after a random drop in each that changes its attributes."""
         return after_random_change(Scenes(len(poses.positions), self.threads), poses, key)
+
+
+# A task keeps its identity: the main one is the same wherever it is asked for.
+@lru_cache
+def _tasks_of(env: ContinuousBlocks) -> Mapping[str, Task]:
+    return tasks.block_tasks(env.fresh, env.changed, describe_all)
+
+
+@lru_cache
+def _curriculum_of(env: ContinuousBlocks) -> tuple[Task, ...]:
+    return tasks.block_curriculum(env.task(None), env.changed, describe_all)
 
 
 class ContinuousWorlds(Worlds):

@@ -6,7 +6,6 @@ function of its state. The rule stands for MuJoCo's physics, and `verification` 
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -46,9 +45,14 @@ class Configuration:
 
 @dataclass(frozen=True)
 class Blocks(PureEnvironment):
-    """Four coloured blocks, seen as a picture. An action is `block * 9 + cell`; a covered block does not move."""
+    """Four coloured blocks, seen as a picture. An action is `block * 9 + cell`; a covered block does not move.
 
-    name: ClassVar[str] = "blocks"
+    episode_steps: after how many drops an episode is cut off.
+    """
+
+    name = "blocks"
+
+    episode_steps: int = tasks.MULTI_STEP_LIMIT
 
     @property
     def attributes(self) -> AttributeSpace:
@@ -61,10 +65,6 @@ class Blocks(PureEnvironment):
     @property
     def actions(self) -> Discrete:
         return Discrete(tuple(f"{block} to {cell}" for block in BLOCKS for cell in CELL_NAMES))
-
-    @property
-    def episode_steps(self) -> int:
-        return tasks.MULTI_STEP_LIMIT
 
     @property
     def tasks(self) -> Mapping[str, Task]:
@@ -88,7 +88,7 @@ class Blocks(PureEnvironment):
         return describe(state)
 
     def draw(self, state: Configuration) -> np.ndarray:
-        return draw_poses(poses_of(state))
+        return draw_poses(poses_of(jax.tree.map(jnp.asarray, state)))
 
 
 def random_configuration(key: Key) -> Configuration:

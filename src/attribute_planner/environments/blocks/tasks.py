@@ -1,6 +1,7 @@
 """What the blocks are to be arranged into: the same tasks in both variants, which draw random states differently."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -84,7 +85,7 @@ def underspecified(complete: DrawGoal) -> DrawGoal:
         goal_key, choice_key = jax.random.split(key)
         goal = complete(state, values, goal_key)
         rank = jnp.argsort(jnp.argsort(jax.random.uniform(choice_key, goal.values.shape)))
-        return Goal(goal.values, rank < mentioned)
+        return replace(goal, wanted=rank < mentioned)
 
     return draw
 

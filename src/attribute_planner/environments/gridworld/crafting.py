@@ -9,7 +9,7 @@ for one transition, times the transitions that are needed at most.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -89,7 +89,7 @@ class Crafting(PureEnvironment):
     episode_steps: after how many steps an episode is cut off.
     """
 
-    name: ClassVar[str] = "crafting"
+    name = "crafting"
 
     size: tuple[int, int] = (5, 10)
     max_blocked: float = 0.2

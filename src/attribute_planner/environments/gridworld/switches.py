@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
-from typing import Any, ClassVar
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -59,7 +59,7 @@ class ColoredSwitches(PureEnvironment):
     episode_steps: after how many steps an episode is cut off.
     """
 
-    name: ClassVar[str] = "switches"
+    name = "switches"
 
     size: tuple[int, int] = (5, 10)
     max_blocked: float = 0.2

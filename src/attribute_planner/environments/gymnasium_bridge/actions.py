@@ -20,11 +20,11 @@ class Actions:
     """What the agent can do, and what each of its actions is to the Gymnasium environment.
 
     space: the actions as the agent sees them.
-    translate: one action of the agent, `int32[]` or `float32[dimensions]`, as `env.step` takes it.
+    translate: one action of the agent, a number or `float32[dimensions]`, as `env.step` takes it.
     """
 
     space: ActionSpace
-    translate: Callable[[np.ndarray], Any]
+    translate: Callable[[Any], Any]
 
 
 def actions_of(space: spaces.Space, names: Sequence[str] | None) -> Actions:

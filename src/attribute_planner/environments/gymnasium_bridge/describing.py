@@ -48,7 +48,7 @@ class AttributeReader:
 
     def _index(self, position: int, value: Any) -> int:
         try:
-            return self._indices[position](value)
+            return self._indices[position](value.item() if isinstance(value, np.generic) else value)
         except TypeError as error:
             name = self._space.names[position]
             raise EnvironmentFaultError(

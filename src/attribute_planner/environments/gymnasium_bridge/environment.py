@@ -98,7 +98,7 @@ class GymnasiumEnvironment(HostEnvironment):
     labels: what that is learned from.
     """
 
-    name: str  # pyright: ignore[reportIncompatibleVariableOverride]
+    name: str
     copies: Copies
     space: AttributeSpace
     encoder: Encoder

@@ -122,9 +122,8 @@ def _scaling(flat: spaces.Box) -> tuple[np.ndarray, np.ndarray]:
     is_range = np.isfinite(widest) & (low < high) & (widest > 1)
     if np.issubdtype(flat.dtype, np.floating):
         is_range &= widest <= LOOSE_BOUND
-    middle, half = np.zeros(flat.shape), np.ones(flat.shape)
-    middle[is_range], half[is_range] = ((low + high) / 2)[is_range], ((high - low) / 2)[is_range]
-    return middle.astype(np.float32), half.astype(np.float32)
+    low, high = np.where(is_range, low, -1.0), np.where(is_range, high, 1.0)
+    return ((high + low) / 2).astype(np.float32), ((high - low) / 2).astype(np.float32)
 
 
 def _fitting(space: spaces.Box, observation: Any) -> np.ndarray:

@@ -83,7 +83,7 @@ class GymnasiumWorlds(Worlds):
         observation, info = self._lent[copy].reset(seed=seed)
         return observation, info
 
-    def _act(self, copy: int, action: np.ndarray) -> tuple[Any, dict[str, Any]]:
+    def _act(self, copy: int, action: Any) -> tuple[Any, dict[str, Any]]:
         observation, _, terminated, truncated, info = self._lent[copy].step(self.env.offered.translate(action))
         self._terminated[copy], self._truncated[copy] = bool(terminated), bool(truncated)
         return observation, info

@@ -64,6 +64,7 @@ class StarcraftBuild(PureEnvironment):
     episode_steps: int = 500
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "name", f"starcraft-{self.version}")  # follows from a parameter, so it is none itself
         for name, limit in self.limits.items():
             # Where more than the last number look like it, an exact goal must stay below it.
             kind = Kind[name.upper()]
@@ -72,10 +73,6 @@ class StarcraftBuild(PureEnvironment):
                 raise ConfigurationError(f"A task can ask for 0 to {most} {name}, not {limit}.")
         if not any(self.limits.values()):
             raise ConfigurationError("The tasks need an upper limit above 0 for at least one kind.")
-
-    @property
-    def name(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
-        return f"starcraft-{self.version}"
 
     @property
     def rules(self) -> Rules:

@@ -7,7 +7,6 @@ likely, but for the one that is met from the start: none of anything.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields
 from itertools import product
 from typing import Any
 
@@ -34,11 +33,7 @@ def build_tasks(space: AttributeSpace, limits: Mapping[str, int], max_steps: int
         draw_goal(space, limits, at_least=True),
         max_steps,
     )
-    return {task.name: task for task in (exact, at_least) if task is exact or GOALS_CAN_BE_EXCEEDED}
-
-
-GOALS_CAN_BE_EXCEEDED = any(each.name == "at_least" for each in fields(Goal))
-"""Whether a goal can ask for a value or more."""
+    return {task.name: task for task in (exact, at_least)}
 
 
 def build_curriculum(space: AttributeSpace, limits: Mapping[str, int], main: Task) -> tuple[Task, ...]:
@@ -63,8 +58,7 @@ def draw_goal(
         del state
         chosen = numbers[jax.random.randint(key, (), 0, numbers.shape[0])]
         goal_values = jnp.zeros_like(values).at[positions].set(chosen)
-        or_more = {"at_least": jnp.asarray(wanted)} if at_least else {}
-        return Goal(goal_values, jnp.asarray(wanted), **or_more)
+        return Goal(goal_values, jnp.asarray(wanted), jnp.asarray(wanted) if at_least else None)
 
     return draw
 

@@ -1,0 +1,438 @@
+"""The bridge to Gymnasium: spaces, worlds, attributes, and what it says of environments that break their contract."""
+
+from collections.abc import Callable
+from typing import Any
+
+import gymnasium
+import jax
+import numpy as np
+import pytest
+from gymnasium import spaces
+
+import attribute_planner as ap
+from attribute_planner.environments.gymnasium_bridge import GymnasiumEnvironment
+from attribute_planner.environments.gymnasium_bridge.actions import actions_of
+from attribute_planner.environments.gymnasium_bridge.describing import AttributeReader
+from attribute_planner.environments.gymnasium_bridge.observations import encoder_by, encoder_for
+from attribute_planner.environments.spaces import Box, Discrete, ImageSpec, VectorSpec
+from attribute_planner.errors import ConfigurationError, EnvironmentFaultError, UnknownNameError
+
+
+class Countdown(gymnasium.Env):
+    """A number that an action lowers by 0 or 1; the episode is over at zero. It starts at 3, or 4 by an even seed."""
+
+    metadata = {"render_modes": ["rgb_array"]}  # noqa: RUF012
+
+    def __init__(self, render_mode: str | None = None) -> None:
+        self.observation_space = spaces.Discrete(6)
+        self.action_space = spaces.Discrete(2)
+        self.render_mode = render_mode
+        self.number, self.calls, self.closed = 0, 0, False
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[int, dict[str, Any]]:
+        super().reset(seed=seed)
+        assert seed is not None
+        self.number, self.calls = 3 + (seed % 2 == 0), 0
+        return self.number, {}
+
+    def step(self, action: Any) -> tuple[int, float, bool, bool, dict[str, Any]]:
+        self.number, self.calls = self.number - int(action), self.calls + 1
+        return self.number, 0.0, self.number == 0, False, {"calls": self.calls}
+
+    def render(self) -> Any:
+        return np.full((8, 8, 3), self.number, np.uint8)
+
+    def close(self) -> None:
+        self.closed = True
+
+
+ATTRIBUTES = [ap.Attribute("number", values=range(0, 6)), ap.Attribute("done")]
+
+
+def describe_countdown(observation: Any, info: dict[str, Any], env: gymnasium.Env) -> dict[str, Any]:
+    return {"number": observation, "done": env.unwrapped.number == 0}  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def countdown(make: Callable[[], gymnasium.Env] = Countdown, **settings: Any) -> GymnasiumEnvironment:
+    given = {"attributes": ATTRIBUTES, "describe": describe_countdown, "name": "countdown", **settings}
+    return ap.from_gymnasium(make, **given)
+
+
+def act(*actions: int) -> np.ndarray:
+    return np.array(actions, np.int32)
+
+
+KEY = jax.random.key(0)
+
+
+# --- actions ---
+
+
+def test_discrete_actions_begin_where_the_space_begins():
+    actions = actions_of(spaces.Discrete(3, start=5), None)
+    assert actions.space == Discrete(("5", "6", "7"))
+    assert [actions.translate(choice) for choice in act(0, 1, 2)] == [5, 6, 7]
+
+
+def test_several_choices_become_one_among_all_combinations():
+    actions = actions_of(spaces.MultiDiscrete([2, 3], start=[0, 10]), None)
+    assert isinstance(actions.space, Discrete)
+    assert actions.space.names == ("0,10", "0,11", "0,12", "1,10", "1,11", "1,12")
+    chosen = [actions.translate(choice) for choice in act(0, 4)]
+    assert [each.tolist() for each in chosen] == [[0, 10], [1, 11]]
+    assert spaces.MultiDiscrete([2, 3], start=[0, 10]).contains(chosen[0])
+
+
+def test_binary_choices_become_one_among_all_combinations():
+    actions = actions_of(spaces.MultiBinary(3), None)
+    assert isinstance(actions.space, Discrete) and actions.space.count == 8
+    assert actions.translate(act(5)[0]).tolist() == [1, 0, 1]
+
+
+def test_points_are_moved_into_the_box():
+    space = spaces.Box(np.array([[-1.0, 0.0]], np.float32), np.array([[1.0, 10.0]], np.float32))
+    actions = actions_of(space, None)
+    assert actions.space == Box((-1.0, 0.0), (1.0, 10.0))
+    moved = actions.translate(np.array([-7.0, 4.5], np.float32))
+    assert moved.tolist() == [[-1.0, 4.5]] and space.contains(moved)
+
+
+def test_points_among_integers_are_rounded():
+    actions = actions_of(spaces.Box(0, 9, (2,), np.int64), None)
+    assert actions.translate(np.array([1.6, 12.0], np.float32)).tolist() == [2, 9]
+
+
+def test_actions_may_have_names():
+    assert actions_of(spaces.Discrete(2), ["stay", "go"]).space == Discrete(("stay", "go"))
+
+
+@pytest.mark.parametrize(
+    ("space", "names", "said"),
+    [
+        (spaces.MultiDiscrete([20, 20, 20]), None, "8,000 combinations"),
+        (spaces.Box(-np.inf, np.inf, (1,)), None, "not bounded"),
+        (spaces.Dict({"a": spaces.Discrete(2)}), None, "are not supported"),
+        (spaces.Discrete(2), ["one"], "has 1 names; there are 2 actions"),
+        (spaces.Box(0, 1, (1,)), ["one"], "have no names"),
+    ],
+)
+def test_actions_that_cannot_be_used_are_refused_in_words(space: spaces.Space, names: list[str] | None, said: str):
+    with pytest.raises(ConfigurationError, match=said):
+        actions_of(space, names)
+
+
+# --- observations ---
+
+
+def test_numbers_with_wide_bounds_are_scaled_and_the_others_left_alone():
+    low = np.array([0.0, -4.0, -np.inf, 0.0, -1e30], np.float32)
+    encoder = encoder_for(spaces.Box(low, np.array([10.0, 4.0, np.inf, 1.0, 1e30], np.float32)))
+    assert encoder.spec == VectorSpec(5)
+    seen = encoder.encode(np.array([10.0, 2.0, 7.0, 0.25, 3.0], np.float32))
+    assert seen.dtype == np.float32
+    assert seen.tolist() == [1.0, 0.5, 7.0, 0.25, 3.0]
+
+
+def test_small_tables_of_bytes_are_numbers_from_minus_one_to_one():
+    encoder = encoder_for(spaces.Box(0, 255, (2, 2), np.uint8))
+    assert encoder.encode(np.array([[0, 255], [51, 204]], np.uint8)).tolist() == pytest.approx([-1, 1, -0.6, 0.6])
+
+
+def test_choices_are_one_hot_also_inside_others():
+    assert encoder_for(spaces.Discrete(3, start=1)).encode(2).tolist() == [0, 1, 0]
+    space = spaces.Dict({"choice": spaces.Discrete(2), "bits": spaces.MultiBinary(2)})
+    assert encoder_for(space).encode({"choice": 1, "bits": np.array([1, 0], np.int8)}).tolist() == [1, 0, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("shape", "same_pixel"), [((20, 24, 3), (1, 2, 0)), ((20, 24), (1, 2)), ((3, 20, 24), (0, 1, 2))]
+)
+def test_pictures_stay_pictures_with_channels_last(shape: tuple[int, ...], same_pixel: tuple[int, ...]):
+    encoder = encoder_for(spaces.Box(0, 255, shape, np.uint8))
+    assert encoder.spec == ImageSpec(20, 24, 3 if len(shape) == 3 else 1)
+    picture = np.arange(np.prod(shape)).reshape(shape).astype(np.uint8)
+    seen = encoder.encode(picture)
+    assert seen.shape == encoder.spec.shape
+    assert seen[1, 2, 0] == picture[same_pixel]
+
+
+def test_a_users_encoding_says_what_the_agent_sees():
+    assert encoder_by(lambda number: np.eye(4)[number], 0).encode(2).tolist() == [0, 0, 1, 0]
+    assert encoder_by(lambda _: np.zeros((16, 16, 3), np.uint8), None).spec == ImageSpec(16, 16, 3)
+
+
+def test_observations_that_cannot_be_numbers_ask_for_an_encoding():
+    with pytest.raises(ConfigurationError, match="pass encode_observation"):
+        encoder_for(spaces.Sequence(spaces.Discrete(3)))
+    with pytest.raises(ConfigurationError, match="come to 1,000,000 numbers"):
+        encoder_for(spaces.Discrete(1_000_000))
+
+
+@pytest.mark.parametrize(
+    ("space", "observation", "said"),
+    [
+        (spaces.Box(-1, 1, (3,)), np.zeros(4, np.float32), r"has shape \(4,\); it must have \(3,\)"),
+        (spaces.Box(0, 9, (2,), np.int32), np.zeros(2), "has type float64; its space says int32"),
+        (spaces.Box(0, 255, (16, 16, 3), np.uint8), np.zeros((16, 16, 3)), "has type float64; its space says uint8"),
+        (spaces.Box(-1, 1, (1,)), np.array(["a"]), "has type <U1"),
+    ],
+)
+def test_observations_unlike_their_space_are_faults(space: spaces.Space, observation: Any, said: str):
+    with pytest.raises(EnvironmentFaultError, match=said):
+        encoder_for(space).encode(observation)
+
+
+# --- attributes ---
+
+
+def test_attribute_values_are_read_by_name_in_the_order_of_the_space():
+    read = AttributeReader(ap.AttributeSpace((ap.Attribute("where", values=("left", "right")), *ATTRIBUTES)))
+    assert read({"done": True, "number": 5, "where": "right"}) == [1, 5, 1]
+    assert read({"done": np.bool_(False), "number": np.int64(2), "where": 0}) == [0, 2, 0]
+
+
+@pytest.mark.parametrize(
+    ("described", "error", "said"),
+    [
+        ({"number": 1}, UnknownNameError, "it lacks: done"),
+        ({"number": 1, "done": 0, "dome": 0}, UnknownNameError, "no attribute 'dome'. Did you mean 'done'"),
+        ({"number": 6, "done": 0}, UnknownNameError, "no value of attribute 'number' '6'"),
+        ({"number": True, "done": 0}, UnknownNameError, "no value of attribute 'number' 'True'"),
+        ({"number": np.zeros(1), "done": 0}, EnvironmentFaultError, "attribute 'number' is a ndarray"),
+        ([1, 0], EnvironmentFaultError, "the attributes are a list"),
+    ],
+)
+def test_descriptions_that_do_not_fit_the_attributes_are_refused_in_words(described: Any, error: type, said: str):
+    with pytest.raises(error, match=said):
+        AttributeReader(ap.AttributeSpace(tuple(ATTRIBUTES)))(described)
+
+
+# --- worlds ---
+
+
+def test_the_check_finds_no_fault():
+    report = ap.check_environment(countdown(lambda: Countdown("rgb_array")), steps=30)
+    assert report.episodes > 0 and report.picture == (8, 8) and report.tasks == ("any-value",)
+
+
+def test_a_real_environment_brings_its_name_its_limit_and_its_actions():
+    env = ap.from_gymnasium(
+        lambda: gymnasium.make("Taxi-v4"),
+        attributes=[ap.Attribute("in_taxi")],
+        describe=lambda observation, info, env: {"in_taxi": observation // 4 % 5 == 4},
+    )
+    assert (env.name, env.episode_steps) == ("Taxi-v4", 200)
+    assert (env.observation, env.actions) == (VectorSpec(500), Discrete(tuple("012345")))
+    assert ap.check_environment(env, steps=10).picture is None
+
+
+def test_a_copy_that_is_over_rests_and_shows_how_it_ended():
+    made: list[Countdown] = []
+    env = countdown(lambda: made.append(Countdown()) or made[-1])
+    worlds = env.worlds(2)
+    worlds.reset(KEY)
+    for _ in range(4):
+        moment = worlds.step(act(1, 0), KEY)
+    assert moment.terminated.tolist() == [True, False]
+    assert np.asarray(moment.values).tolist()[0] == [0, 1]
+    assert moment.observation[0].tolist() == [1, 0, 0, 0, 0, 0]
+    running, resting = sorted((each.calls for each in made), reverse=True)
+    again = worlds.step(act(1, 0), KEY)
+    assert sorted((each.calls for each in made), reverse=True) == [running + 1, resting]
+    assert again.terminated.tolist() == [True, False]
+    assert np.array_equal(again.observation[0], moment.observation[0])
+
+
+def test_only_the_copies_that_are_named_are_reset():
+    worlds = countdown().worlds(3)
+    worlds.reset(KEY)
+    before = worlds.step(act(1, 1, 1), KEY)
+    after = worlds.reset_where(np.array([False, True, False]), KEY)
+    assert np.array_equal(np.asarray(before.values)[[0, 2]], np.asarray(after.values)[[0, 2]])
+    assert np.asarray(after.values)[1, 0] in (3, 4)
+
+
+def test_what_was_shown_never_changes():
+    worlds = countdown().worlds(1)
+    first = worlds.reset(KEY)
+    kept = np.asarray(first.values).copy(), first.observation.copy()
+    worlds.step(act(1), KEY)
+    assert np.array_equal(kept[0], np.asarray(first.values)) and np.array_equal(kept[1], first.observation)
+
+
+def test_seeds_follow_from_the_key():
+    worlds = countdown().worlds(16)
+    starts = [np.asarray(worlds.reset(jax.random.key(seed)).values)[:, 0].tolist() for seed in (0, 0, 1)]
+    assert starts[0] == starts[1] != starts[2]
+    assert set(starts[0]) == {3, 4}
+
+
+def test_the_limit_cuts_an_episode_off_without_ending_it():
+    env = countdown(episode_steps=2)
+    worlds = env.worlds(1)
+    worlds.reset(KEY)
+    moments = [worlds.step(act(0), KEY) for _ in range(2)]
+    assert [each.truncated.tolist() for each in moments] == [[False], [True]]
+    assert not moments[1].terminated.any()
+    assert not worlds.reset_where(moments[1].over, KEY).over.any()
+
+
+def test_the_sooner_of_two_limits_counts():
+    limited = lambda: gymnasium.make("Taxi-v4")  # noqa: E731
+    parts = {"attributes": [ap.Attribute("x")], "describe": lambda *_: {"x": 0}}
+    assert ap.from_gymnasium(limited, **parts, episode_steps=50).episode_steps == 50
+    assert ap.from_gymnasium(limited, **parts, episode_steps=500).episode_steps == 200
+    assert countdown().episode_steps == 200
+    with pytest.raises(ConfigurationError, match="at least 1"):
+        countdown(episode_steps=0)
+
+
+def test_pictures_need_a_render_mode():
+    worlds = countdown(lambda: Countdown("rgb_array")).worlds(1)
+    worlds.reset(KEY)
+    assert worlds.draw(0).shape == (8, 8, 3)
+    blind = countdown().worlds(1)
+    with pytest.raises(NotImplementedError, match='render_mode="rgb_array"'):
+        blind.draw(0)
+
+
+def test_copies_are_lent_again_and_closed_in_the_end():
+    made: list[Countdown] = []
+    env = countdown(lambda: made.append(Countdown()) or made[-1])
+    for _ in range(3):
+        worlds = env.worlds(2)
+        worlds.reset(KEY)
+        worlds.close()
+    assert len(made) == 2
+    env.close()
+    assert all(each.closed for each in made)
+
+
+def test_tasks_are_goals_by_name():
+    env = countdown(tasks={"finish": {"done": True}})
+    worlds = env.worlds(2)
+    worlds.reset(KEY)
+    goals = worlds.goals(env.task("finish"), KEY)
+    assert np.asarray(goals.wanted).tolist() == [[False, True]] * 2
+    assert np.asarray(goals.values)[:, 1].tolist() == [1, 1]
+
+
+def test_the_default_task_asks_for_another_value_of_one_attribute():
+    env = countdown()
+    worlds = env.worlds(200)
+    moment = worlds.reset(KEY)
+    goals = worlds.goals(env.task(None), KEY)
+    wanted = np.asarray(goals.wanted)
+    assert (wanted.sum(axis=1) == 1).all()
+    assert set(np.argmax(wanted, axis=1).tolist()) == {0, 1}
+    asked, now = np.asarray(goals.values)[wanted], np.asarray(moment.values)[wanted]
+    assert (asked != now).all()
+    env.attributes.validate(np.asarray(goals.values), "goal")
+
+
+# --- labels ---
+
+
+@pytest.mark.parametrize("as_indices", [False, True])
+def test_labels_take_the_place_of_describing(as_indices: bool):
+    attributes = np.array([[3, 0], [0, 1]]) if as_indices else [{"number": 3, "done": 0}, {"number": 0, "done": True}]
+    env = countdown(describe=None, labelled=([3, 0], attributes))
+    assert not env.describes
+    assert env.labels is not None
+    assert env.labels.observation.tolist() == [[0, 0, 0, 1, 0, 0], [1, 0, 0, 0, 0, 0]]
+    assert env.labels.values.tolist() == [[3, 0], [0, 1]]
+    assert env.worlds(1).reset(KEY).values is None
+
+
+@pytest.mark.parametrize(
+    ("labelled", "said"),
+    [
+        (([3], []), "has 1 observations, but the attributes of 0 states"),
+        (([], []), "holds no observation"),
+        (([3], [{"number": 7, "done": 0}]), "labelled state 0: There is no value"),
+        (([9], [{"number": 3, "done": 0}]), "labelled state 0"),
+        (([3], np.array([[0.5, 1.0]])), "an integer array"),
+    ],
+)
+def test_labels_that_make_no_sense_are_refused_in_words(labelled: tuple, said: str):
+    with pytest.raises(ConfigurationError, match=said):
+        countdown(describe=None, labelled=labelled)
+
+
+# --- faults ---
+
+
+def test_what_makes_no_environment_is_refused_in_words():
+    shared = Countdown()
+    with pytest.raises(ConfigurationError, match="either describe=… or labelled=…"):
+        countdown(describe=None)
+    with pytest.raises(ConfigurationError, match=r"not a gymnasium\.Env"):
+        countdown(lambda: "Taxi-v4")  # pyright: ignore[reportArgumentType]
+    with pytest.raises(ConfigurationError, match="the same one twice"):
+        countdown(lambda: shared).worlds(2)
+    with pytest.raises(ConfigurationError, match="name of a built-in"):
+        countdown(name="switches")
+    with pytest.raises(UnknownNameError, match="no attribute 'finished'"):
+        countdown(tasks={"finish": {"finished": True}})
+
+
+class Broken(Countdown):
+    """A countdown that breaks at its second step."""
+
+    def __init__(self, outcome: Callable[[], Any]) -> None:
+        super().__init__()
+        self.outcome = outcome
+
+    def step(self, action: Any) -> Any:
+        normal = super().step(action)
+        return normal if self.calls < 2 else self.outcome()
+
+
+def test_an_exception_names_copy_step_and_cause_in_one_line():
+    def explode() -> None:
+        raise RuntimeError("the simulator\ncrashed")
+
+    worlds = countdown(lambda: Broken(explode)).worlds(2)
+    worlds.reset(KEY)
+    worlds.step(act(0, 0), KEY)
+    with pytest.raises(EnvironmentFaultError) as fault:
+        worlds.step(act(0, 0), KEY)
+    assert str(fault.value) == "countdown: copy 0, step 2: env.step: RuntimeError: the simulator"
+    assert isinstance(fault.value.__cause__, RuntimeError)
+
+
+def test_an_old_interface_is_a_fault():
+    worlds = countdown(lambda: Broken(lambda: (1, 0.0, False, {}))).worlds(1)
+    worlds.reset(KEY)
+    worlds.step(act(0), KEY)
+    with pytest.raises(EnvironmentFaultError, match=r"copy 0, step 2: env\.step: ValueError: not enough values"):
+        worlds.step(act(0), KEY)
+
+
+def test_nan_and_wrong_attributes_are_faults_with_copy_and_step():
+    nothing = lambda observation: np.array([np.nan if observation == 2 else observation], np.float32)  # noqa: E731
+    worlds = countdown(encode_observation=nothing).worlds(2)
+    worlds.reset(KEY)
+    with pytest.raises(EnvironmentFaultError, match=r"copy [01], step [12]: observation: it contains NaN"):
+        for _ in range(2):
+            worlds.step(act(1, 1), KEY)
+
+    wrong = countdown(describe=lambda observation, info, env: {"number": "many", "done": False}).worlds(1)
+    with pytest.raises(
+        EnvironmentFaultError, match="copy 0, step 0: describe: There is no value of attribute 'number'"
+    ):
+        wrong.reset(KEY)
+
+
+def test_copies_that_failed_are_not_lent_again():
+    made: list[Broken] = []
+    env = countdown(lambda: made.append(Broken(lambda: None)) or made[-1])
+    worlds = env.worlds(1)
+    worlds.reset(KEY)
+    worlds.step(act(0), KEY)
+    with pytest.raises(EnvironmentFaultError):
+        worlds.step(act(0), KEY)
+    worlds.close()
+    assert made[0].closed
+    env.worlds(1)
+    assert len(made) == 2

@@ -1,0 +1,67 @@
+from collections.abc import Callable
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from attribute_planner.parts.layers import BagOfWords, Convolutions, Dense, Tower, sum_of_rows
+
+
+def gathered_sum(rows: jax.Array, words: jax.Array) -> jax.Array:
+    """The plain version: all rows at once."""
+    return rows[words].sum(axis=1)
+
+
+@pytest.fixture
+def rows() -> jax.Array:
+    return jax.random.normal(jax.random.key(0), (12, 4))
+
+
+@pytest.fixture
+def words() -> jax.Array:
+    """Bags with repeated words in them, more than are added at a time."""
+    return jax.random.randint(jax.random.key(1), (7, 19), 0, 12)
+
+
+def test_a_sum_of_rows_is_that_of_a_plain_gather(rows: jax.Array, words: jax.Array):
+    np.testing.assert_allclose(sum_of_rows(rows, words), gathered_sum(rows, words), rtol=1e-5, atol=1e-5)
+
+
+def test_its_gradient_is_that_of_the_plain_version(rows: jax.Array, words: jax.Array):
+    def squares(sum_of):
+        return lambda rows: (sum_of(rows, words) ** 3).sum()
+
+    ours, plain = (jax.grad(squares(sum_of))(rows) for sum_of in (sum_of_rows, gathered_sum))
+    np.testing.assert_allclose(ours, plain, rtol=1e-4, atol=1e-4)
+
+
+def test_a_bag_of_words_by_hand():
+    bag = BagOfWords(3, 2, words=1, key=jax.random.key(0))
+    row = np.asarray(bag.rows)
+    expected = np.stack([row[0] + row[2] + row[2], row[1]])
+    np.testing.assert_allclose(bag(jnp.array([[0, 2, 2], [-1, 1, -1]], jnp.int16)), expected, rtol=1e-6)
+
+
+def test_absent_words_add_nothing():
+    bag = BagOfWords(5, 3, words=4, key=jax.random.key(0))
+    assert not np.asarray(bag(jnp.full((2, 4), -1))).any()
+    with_holes, without = jnp.array([[-1, 3, -1, 1]]), jnp.array([[3, 1]])
+    np.testing.assert_array_equal(bag(with_holes), bag(without))
+
+
+def shape_of(layer: Callable[[jax.Array], Callable[[jax.Array], jax.Array]], *inputs: int) -> tuple[int, ...]:
+    """The shape of what a layer, made with a key, makes of such inputs; nothing is computed."""
+    whole = lambda key, values: layer(key)(values)  # noqa: E731
+    return eqx.filter_eval_shape(whole, jax.random.key(0), jnp.zeros(inputs)).shape
+
+
+def test_layers_take_any_number_of_leading_axes():
+    assert shape_of(lambda key: Dense(3, 5, key=key), 2, 4, 3) == (2, 4, 5)
+    assert shape_of(lambda key: Tower(3, (6, 5), key=key), 3) == (5,)
+    assert shape_of(lambda key: BagOfWords(9, 5, words=4, key=key), 2, 3, 4) == (2, 3, 5)
+
+
+def test_each_convolution_halves_the_picture():
+    assert shape_of(lambda key: Convolutions([3, 4, 5], key=key), 2, 9, 16, 3) == (2, 3, 4, 5)

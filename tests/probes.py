@@ -1,0 +1,286 @@
+"""Small worlds whose right answers are known, tables written down by hand, and an agent trained once a session."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, ClassVar, TypeVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from attribute_planner import algorithm
+from attribute_planner.agent import Agent
+from attribute_planner.attributes import Attribute, AttributeSpace, Goal
+from attribute_planner.configuration import TrainConfig
+from attribute_planner.environments.graph_world import GraphWorld, graph_world
+from attribute_planner.environments.interface import HostEnvironment, PureEnvironment
+from attribute_planner.environments.spaces import (
+    Action,
+    ActionSpace,
+    Box,
+    Discrete,
+    ObservationSpec,
+    UnitObservation,
+    VectorSpec,
+)
+from attribute_planner.environments.tasks import Task, complete_goal
+from attribute_planner.environments.worlds import Moment, PureWorlds, Worlds
+from attribute_planner.parts.table import TransitionTable
+from attribute_planner.phases.detect import DetectConfig
+from attribute_planner.phases.explore import ExploreConfig
+from attribute_planner.phases.practise import PractiseConfig
+from attribute_planner.phases.reinforce import ReinforceConfig
+
+EAGER = ReinforceConfig(learning_rate=0.02, entropy=0.003, minibatches=2, cool_down=False)
+"""Learns a decision or two within a few thousand steps."""
+
+TINY = TrainConfig(
+    detect=DetectConfig(labels=512, passes=8, batch=64, learning_rate=0.02, width=16),
+    explore=ExploreConfig(steps=3_200, copies=16, window=10, windows_per_epoch=5, width=16, learning=EAGER),
+    practise=PractiseConfig(
+        steps=19_200, max_attempt_steps=4, copies=16, window=10, windows_per_epoch=20, width=16, learning=EAGER
+    ),
+)
+"""Everything small: enough for worlds of a few places."""
+
+
+Network = TypeVar("Network")
+
+
+def with_drawn_weights(make: Callable[[jax.Array], Network]) -> Network:
+    """A network with weights drawn by NumPy: compiling JAX's own initialisers takes longer than most tests do."""
+    random = np.random.default_rng(0)
+    shapes = eqx.filter_eval_shape(make, jax.random.key(0))
+    return jax.tree.map(lambda leaf: jnp.asarray(random.normal(0, 0.3, leaf.shape), leaf.dtype), shapes)
+
+
+def numbers(size: int, name: str = "n") -> AttributeSpace:
+    """One integer attribute: the smallest space with `size` sets."""
+    return AttributeSpace((Attribute(name, range(size)),))
+
+
+RING = graph_world(
+    numbers(5),
+    [((i,), action, ((i + (1, -1)[action]) % 5,)) for i in range(5) for action in (0, 1)],
+    episode_steps=20,
+)
+"""Five places in a circle: action 0 leads on, action 1 back."""
+
+
+@cache
+def ring_agent() -> Agent:
+    """An agent that was trained on the ring."""
+    return algorithm.train(RING, TINY, key=jax.random.key(0))
+
+
+def table_of(
+    space: AttributeSpace,
+    edges: Iterable[tuple[tuple[int, ...], tuple[int, ...], float]],
+    *,
+    also: Iterable[tuple[int, ...]] = (),
+) -> TransitionTable:
+    """A table with edges (source, target, c_π), each tried a thousand times; `also` holds sets that no edge touches."""
+    known = {(tuple(source), tuple(target)): probability for source, target, probability in edges}
+    sets = sorted({each for pair in known for each in pair} | set(also), key=lambda v: space.key(np.array(v)))
+    number = {values: i for i, values in enumerate(sets)}
+    pairs = sorted((number[source], number[target], probability) for (source, target), probability in known.items())
+    source, target = (np.array([pair[i] for pair in pairs], np.int32) for i in (0, 1))
+    attempts = np.full(len(pairs), 1000.0)
+    successes = attempts * [probability for *_, probability in pairs]
+    words = np.asarray(space.pack(np.array(sets, np.int32)))
+    return TransitionTable(space, words, source, target, np.ones(len(pairs)), attempts, successes, "ratio")
+
+
+def partial_goal(values: Iterable[int | None]) -> Goal:
+    """The goal with these values; `None` for attributes that do not matter."""
+    values = list(values)
+    return Goal(np.array([v or 0 for v in values], np.int32), np.array([v is not None for v in values]))
+
+
+@dataclass(frozen=True)
+class Still(PureEnvironment):
+    """A world in which nothing happens, for networks that need to know what an environment looks like."""
+
+    name = "still"
+    spec: ObservationSpec
+    space: AttributeSpace
+    offered: ActionSpace
+    episode_steps: int = 20
+
+    @property
+    def attributes(self) -> AttributeSpace:
+        return self.space
+
+    @property
+    def observation(self) -> ObservationSpec:
+        return self.spec
+
+    @property
+    def actions(self) -> ActionSpace:
+        return self.offered
+
+    def reset(self, key: jax.Array) -> jax.Array:
+        return jnp.zeros(())
+
+    def step(self, state: jax.Array, action: Any, key: jax.Array) -> jax.Array:
+        return state
+
+    def observe(self, state: jax.Array) -> jax.Array:
+        return jnp.zeros(self.spec.shape, self.spec.dtype)
+
+    def describe(self, state: jax.Array) -> jax.Array:
+        return jnp.zeros(len(self.space), jnp.int32)
+
+    @property
+    def tasks(self) -> Mapping[str, Task]:
+        return {}
+
+
+@dataclass(frozen=True)
+class Levers(PureEnvironment):
+    """Two units must pull at once to open a door, and push at once to close it; a third one is there but not active."""
+
+    name = "levers"
+    episode_steps: int = 20
+
+    @property
+    def attributes(self) -> AttributeSpace:
+        return AttributeSpace((Attribute("open"),))
+
+    @property
+    def observation(self) -> VectorSpec:
+        return VectorSpec(3)
+
+    @property
+    def actions(self) -> ActionSpace:
+        return Discrete(("push", "pull"))
+
+    @property
+    def units(self) -> int:
+        return 3
+
+    def reset(self, key: jax.Array) -> jax.Array:
+        return jax.random.bernoulli(key)
+
+    def step(self, state: jax.Array, action: Any, key: jax.Array) -> jax.Array:
+        first, second, _ = action
+        return jnp.where(first == second, first == 1, state)
+
+    def observe(self, state: jax.Array) -> UnitObservation:
+        return UnitObservation(jnp.eye(3), jnp.array([True, True, False]))
+
+    def describe(self, state: jax.Array) -> jax.Array:
+        return state.astype(jnp.int32)[None]
+
+    @property
+    def tasks(self) -> Mapping[str, Task]:
+        return {"toggle": Task("toggle", "the other one", lambda s, values, key: complete_goal(1 - values), 5)}
+
+
+@dataclass(frozen=True)
+class Thirds(PureEnvironment):
+    """A number between −1 and 1 is chosen; the attribute tells in which third of that range it was."""
+
+    name = "thirds"
+    episode_steps: int = 20
+
+    @property
+    def attributes(self) -> AttributeSpace:
+        return AttributeSpace((Attribute("third", ("low", "middle", "high")),))
+
+    @property
+    def observation(self) -> VectorSpec:
+        return VectorSpec(1)
+
+    @property
+    def actions(self) -> ActionSpace:
+        return Box((-1.0,), (1.0,))
+
+    def reset(self, key: jax.Array) -> jax.Array:
+        return jax.random.randint(key, (), 0, 3)
+
+    def step(self, state: jax.Array, action: Any, key: jax.Array) -> jax.Array:
+        return (action[0] > -1 / 3).astype(jnp.int32) + (action[0] > 1 / 3).astype(jnp.int32)
+
+    def observe(self, state: jax.Array) -> jax.Array:
+        return jnp.zeros(1)
+
+    def describe(self, state: jax.Array) -> jax.Array:
+        return state[None]
+
+    @property
+    def tasks(self) -> Mapping[str, Task]:
+        return {"next": Task("next", "the next third", lambda s, values, key: complete_goal((values + 1) % 3), 5)}
+
+
+@dataclass(frozen=True)
+class Hosted(HostEnvironment):
+    """A graph world that is stepped from the host, as somebody's simulator would be.
+
+    fails_at: raises at so many steps of its life; never if `None`.
+    """
+
+    name = "hosted"
+    graph: GraphWorld
+    episode_steps: int = 20
+    fails_at: int | None = None
+
+    @property
+    def attributes(self) -> AttributeSpace:
+        return self.graph.attributes
+
+    @property
+    def observation(self) -> VectorSpec:
+        return self.graph.observation
+
+    @property
+    def actions(self) -> ActionSpace:
+        return self.graph.actions
+
+    @property
+    def tasks(self) -> Mapping[str, Task]:
+        return self.graph.tasks
+
+    def worlds(self, copies: int) -> Worlds:
+        return HostedWorlds(self, copies)
+
+
+class HostedWorlds(Worlds):
+    """Copies of a graph world with a time limit."""
+
+    steps_of_all: ClassVar[int] = 0
+
+    def __init__(self, env: Hosted, copies: int) -> None:
+        self.env, self.copies = env, copies
+        self.inner, self.ages = PureWorlds(env.graph, copies), np.zeros(copies, int)
+
+    def reset(self, key: jax.Array, task: Task | None = None) -> Moment:
+        self.ages[:] = 0
+        return self._on_the_host(self.inner.reset(key, task))
+
+    def reset_where(self, which: np.ndarray, key: jax.Array) -> Moment:
+        self.ages[which] = 0
+        return self._on_the_host(self.inner.reset_where(which, key))
+
+    def step(self, action: Action, key: jax.Array) -> Moment:
+        HostedWorlds.steps_of_all += 1
+        if HostedWorlds.steps_of_all == self.env.fails_at:
+            raise RuntimeError("the simulator fell over")
+        self.ages += 1
+        return self._on_the_host(self.inner.step(jnp.asarray(action), key))
+
+    def goals(self, task: Task, key: jax.Array) -> Goal:
+        return self.inner.goals(task, key)
+
+    def draw(self, copy: int) -> np.ndarray:
+        return np.full((8, 12, 3), copy, np.uint8)
+
+    def _on_the_host(self, moment: Moment) -> Moment:
+        return Moment(
+            np.asarray(moment.observation),
+            np.asarray(moment.values),
+            moment.terminated,
+            self.ages >= self.env.episode_steps,
+        )
