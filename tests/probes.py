@@ -1,7 +1,7 @@
 """Small worlds whose right answers are known, tables written down by hand, and an agent trained once a session."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, ClassVar, TypeVar
 
@@ -27,20 +27,24 @@ from attribute_planner.environments.spaces import (
 )
 from attribute_planner.environments.tasks import Task, complete_goal
 from attribute_planner.environments.worlds import Moment, PureWorlds, Worlds
+from attribute_planner.parts.distributions import Categorical
+from attribute_planner.parts.policy import GoalPolicy, Opinion
 from attribute_planner.parts.table import TransitionTable
 from attribute_planner.phases.detect import DetectConfig
 from attribute_planner.phases.explore import ExploreConfig
 from attribute_planner.phases.practise import PractiseConfig
 from attribute_planner.phases.reinforce import ReinforceConfig
 
-EAGER = ReinforceConfig(learning_rate=0.02, entropy=0.003, minibatches=2, cool_down=False)
+EAGER = ReinforceConfig(learning_rate=0.02, entropy=0.003, passes=2, minibatches=2)
 """Learns a decision or two within a few thousand steps."""
 
 TINY = TrainConfig(
     detect=DetectConfig(labels=512, passes=8, batch=64, learning_rate=0.02, width=16),
-    explore=ExploreConfig(steps=3_200, copies=16, window=10, windows_per_epoch=5, width=16, learning=EAGER),
+    explore=ExploreConfig(
+        steps=3_200, copies=16, window=10, windows_per_epoch=5, width=16, learning=replace(EAGER, cool_down=False)
+    ),
     practise=PractiseConfig(
-        steps=19_200, max_attempt_steps=4, copies=16, window=10, windows_per_epoch=20, width=16, learning=EAGER
+        steps=16_000, max_attempt_steps=4, copies=16, window=10, windows_per_epoch=20, width=16, learning=EAGER
     ),
 )
 """Everything small: enough for worlds of a few places."""
@@ -97,6 +101,28 @@ def partial_goal(values: Iterable[int | None]) -> Goal:
     """The goal with these values; `None` for attributes that do not matter."""
     values = list(values)
     return Goal(np.array([v or 0 for v in values], np.int32), np.array([v is not None for v in values]))
+
+
+class Oracle(GoalPolicy):
+    """Knows its way about a graph world with one attribute.
+
+    best: `[places, values]` what to do at a place to get to a value: the action of the edge there, 0 if there is none.
+    """
+
+    best: jax.Array
+
+    def __init__(self, world: GraphWorld) -> None:
+        ignorant = with_drawn_weights(lambda key: GoalPolicy(world, 2, key=key))
+        self.body, self.action_head, self.baseline_head = ignorant.body, ignorant.action_head, ignorant.baseline_head
+        self.action_space = world.actions
+        best = np.zeros((len(world.places), world.space.attributes[0].size), np.int32)
+        for edge in world.edges:
+            best[world.places.index(edge.source), edge.target.values[0]] = edge.action
+        self.best = jnp.asarray(best)
+
+    def __call__(self, observation: Any, values: jax.Array, goal: jax.Array) -> Opinion:
+        action = self.best[jnp.argmax(observation, axis=-1), goal[..., 0]]
+        return Opinion(Categorical(50 * jax.nn.one_hot(action, self.action_space.count)), jnp.zeros(action.shape))
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from attribute_planner.parts.table import ESTIMATORS
 from attribute_planner.phases.detect import DetectConfig
 from attribute_planner.phases.explore import BONUSES, ExploreConfig
 from attribute_planner.phases.practise import LEARNERS, PractiseConfig
+from attribute_planner.phases.reinforce import ReinforceConfig
 
 
 @dataclass(frozen=True)
@@ -61,8 +62,18 @@ def require_positive(name: str, value: float) -> None:
         raise ConfigurationError(f"{name} must be greater than zero; it is {value}.")
 
 
-HOST = TrainConfig()
-"""For environments of one's own, on the host: few copies, each step used well."""
+HOST = TrainConfig(
+    explore=ExploreConfig(steps=100_000, policy="random", copies=16),
+    practise=PractiseConfig(
+        steps=400_000,
+        copies=16,
+        window=20,
+        max_attempt_steps=40,
+        visit_exponent=0.5,
+        learning=ReinforceConfig(passes=8, entropy=0.02),
+    ),
+)
+"""For environments of one's own, on the host: few copies, each step used well, rare transitions not neglected."""
 
 STARCRAFT = TrainConfig(
     explore=ExploreConfig(steps=16_000_000, bonus="count", windows_per_epoch=10),

@@ -188,6 +188,10 @@ def test_a_fault_is_one_line_that_says_what_and_when(spoil: Callable[[Moment], M
         ),
         (Lamps(goal=lambda state, values, key: Goal(values, values > 5)), "a goal asks for nothing"),
         (Lamps(goal=lambda state, values, key: Goal(values, values)), "goal.wanted has type int32; it must have bool"),
+        (
+            Lamps(goal=lambda state, values, key: Goal(1 - values, values < 2, values < 2)),
+            "at least some value of an attribute that is no number",
+        ),
         (Lamps(goal=lambda state, values, key: 1 // 0), "goal of task 'other': ZeroDivisionError: "),
     ],
 )

@@ -230,7 +230,7 @@ def test_a_copy_that_is_over_rests_and_shows_how_it_ended():
     made: list[Countdown] = []
     env = countdown(lambda: made.append(Countdown()) or made[-1])
     worlds = env.worlds(2)
-    worlds.reset(KEY)
+    moment = worlds.reset(KEY)
     for _ in range(4):
         moment = worlds.step(act(1, 0), KEY)
     assert moment.terminated.tolist() == [True, False]
@@ -255,7 +255,7 @@ def test_only_the_copies_that_are_named_are_reset():
 def test_what_was_shown_never_changes():
     worlds = countdown().worlds(1)
     first = worlds.reset(KEY)
-    kept = np.asarray(first.values).copy(), first.observation.copy()
+    kept = np.array(first.values), np.array(first.observation)
     worlds.step(act(1), KEY)
     assert np.array_equal(kept[0], np.asarray(first.values)) and np.array_equal(kept[1], first.observation)
 

@@ -65,7 +65,7 @@ def test_an_end_counts_more_than_a_cut():
 def test_a_short_trace_trusts_the_baseline_of_the_next_step():
     batch = steps([1.0, 2.0, 4.0], ended=[False, False, True], baseline=[0.0, 10.0, 20.0])
     assert returns_of(batch, replace(PLAIN, trace=0.0)) == [1 + 0.5 * 10, 2 + 0.5 * 20, 4.0]
-    # λ = 0.75: 2 + 0.5 (0.75 · 4 + 0.25 · 20) = 6 for the second step, 1 + 0.5 (0.75 · 6 + 0.25 · 10) = 4.5 for the first.
+    # λ = 0.75: the second is worth 2 + 0.5 (0.75 · 4 + 0.25 · 20) = 6, the first 1 + 0.5 (0.75 · 6 + 0.25 · 10) = 4.5.
     assert returns_of(batch, replace(PLAIN, trace=0.75)) == [4.5, 6.0, 4.0]
 
 
@@ -110,7 +110,7 @@ HALF = float(np.log(0.5))
 
 def test_the_gradient_of_the_loss_is_reinforce():
     batch = steps([0.0, 0.0], action=[0, 1], log_prob=[HALF] * 2, baseline=[0.0, 1.0])
-    # Surprises 3 and −1, in units of their root mean square √5; log π has the slopes ±(½, −½); the loss is minus the mean.
+    # Surprises 3 and −1, in units of their root mean square √5; slopes of log π: ±(½, −½); the loss is minus the mean.
     expected = -0.5 * (3 * 0.5 + (-1) * (-0.5)) / np.sqrt(5)
     np.testing.assert_allclose(slope_of(batch, [3.0, 0.0]).logits, [expected, -expected], rtol=1e-4)
 

@@ -114,7 +114,7 @@ def head_size(space: ActionSpace) -> int:
     return space.choice.count * (1 + 2 * space.point.dimensions)
 
 
-def distribution_of(space: ActionSpace, outputs: jax.Array) -> Categorical | Normal | ChoiceAndPoint:
+def distribution_of(space: ActionSpace, outputs: jax.Array) -> Distribution:
     """The distribution that head outputs `[..., head_size]` stand for."""
     if isinstance(space, Discrete):
         return Categorical(outputs)

@@ -1,7 +1,8 @@
 """Phase 1, detect: fit f̂ to labelled pairs of observations and attributes (step 1 of Algorithm 1)."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -102,10 +103,8 @@ def fit_detector(env: Environment, labels: Labels, config: DetectConfig, *, key:
         raise ConfigurationError("A detector cannot be learned from what single units see; give the true attributes.")
     split_key, network_key, shuffle_key = jax.random.split(key, 3)
     kept, held = _split(labels, config.held_out, key=split_key)
-    schedule = optax.cosine_decay_schedule(
-        config.learning_rate, config.passes * max(len(kept.values) // config.batch, 1)
-    )
-    optimiser = optax.adam(schedule)
+    updates = config.passes * max(len(kept.values) // config.batch, 1)
+    optimiser = optax.adam(falling_rate(config.learning_rate, updates))
     detector = AttributeDetector(env, config.width, key=network_key)
     state = optimiser.init(eqx.filter(detector, eqx.is_array))
     detected = Detected(detector, detector_error(detector, held))
@@ -118,6 +117,12 @@ def fit_detector(env: Environment, labels: Labels, config: DetectConfig, *, key:
         metrics = {"pass": number + 1, "loss": float(loss), "error_full_set": detected.error.full_set}
         watch("detect", done, metrics, detected if done == 1 else None)
     return detected
+
+
+def falling_rate(highest: float, updates: int) -> Callable[[Any], Any]:
+    """A step size by the number of updates made: it falls to zero along a cosine."""
+    # Optax has one too, which counts on types that promote.
+    return lambda count: highest * 0.5 * (1 + jnp.cos(jnp.pi * jnp.minimum(count.astype(jnp.float32) / updates, 1.0)))
 
 
 def detector_error(detector: AttributeDetector, labels: Labels, batch: int = 4096) -> DetectorError:

@@ -1,6 +1,6 @@
 """The supervised inverse model: where a transition takes a single step, the action that was taken is the right answer.
 
-Random actions are taken, and π learns to name the action, given where it began and which attributes came of it (the end of
+Random actions are taken, and π learns to name the action, given where it began and which attributes came of it (end of
 Section 2.1 of the paper). No reward and no return is involved.
 """
 

@@ -57,11 +57,12 @@ class NeighbourGraph(eqx.Module):
         return self.words[self.target[edge]]
 
 
-def neighbour_graph(table: TransitionTable) -> NeighbourGraph:
-    """The device form of an explored table."""
-    leaving = np.bincount(table.source, weights=table.visits, minlength=table.num_nodes)
+def neighbour_graph(table: TransitionTable, visit_exponent: float = 1.0) -> NeighbourGraph:
+    """The device form of an explored table; neighbours will be drawn by their visit counts to a power."""
+    weight = table.visits**visit_exponent
+    leaving = np.bincount(table.source, weights=weight, minlength=table.num_nodes)
     before = np.concatenate([[0], np.cumsum(leaving)[:-1]])
-    within = np.cumsum(table.visits) - before[table.source]
+    within = np.cumsum(weight) - before[table.source]
     return NeighbourGraph(
         words=jnp.asarray(table.words),
         row_starts=jnp.asarray(table.row_starts, jnp.int32),

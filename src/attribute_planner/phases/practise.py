@@ -43,6 +43,8 @@ class PractiseConfig:
     hindsight: float = 0.5
     """Share of the attempts that ended in another set than the one aimed at which are learned from as if that one had
     been the aim; 0 for the paper's way."""
+    visit_exponent: float = 1.0
+    """Neighbours are drawn by their visit counts to this power: 1 is the paper's way; less favours rare ones."""
     decay: float = 0.9
     """γ: how much the statistics of an epoch weigh one epoch later; 1 for plain ratios."""
     copies: int = 256
@@ -90,7 +92,7 @@ def practise(
             "or check with ap.check_environment whether the attributes can change."
         )
     policy_key, epochs_key = jax.random.split(key)
-    graph = neighbour_graph(explored)
+    graph = neighbour_graph(explored, config.visit_exponent)
     practised = begun or _nothing_practised(env, explored, config, key=policy_key)
     while practised.steps < config.steps:
         epoch_key = jax.random.fold_in(epochs_key, practised.epoch)

@@ -63,8 +63,8 @@ def pursue(
     key: Key,
 ) -> list[Episode]:
     """Algorithm 2 for a batch: one goal in each copy, from the given moment, for at most `max_steps` steps."""
-    values = detect(driver, moment)
-    walks = [Walk(driver.planner, goal, values[i], config) for i, goal in enumerate(goals)]
+    values, truth = detect(driver, moment), true_values(driver, moment)
+    walks = [Walk(driver.planner, goal, values[i], truth[i], config) for i, goal in enumerate(goals)]
     tried = TriedActions(driver.policy.action_space, len(walks))
     pictures = [_picture(worlds, i, config) for i in range(len(walks))]
     for step in range(max_steps):
@@ -126,11 +126,12 @@ def true_values(driver: Driver, moment: Moment) -> np.ndarray:
 
 @dataclass
 class Walk:
-    """One copy's way to its goal: where it is, what it aims at, how long it has been trying."""
+    """One copy's way to its goal: where it is (as detected, and in truth), what it aims at, how long it has tried."""
 
     planner: Planner
     goal: Goal
     values: np.ndarray
+    truth: np.ndarray
     config: ExecutionConfig
     steps: int = 0
     transitions: int = 0
@@ -141,8 +142,8 @@ class Walk:
 
     def __post_init__(self) -> None:
         self.plan = self.planner.plan(self.values, self.goal)
-        self.success = bool(self.goal.satisfied_by(self.values))
-        self.active = self.plan.reachable and not self.success
+        self.success = self._believes_to_be_there() and bool(self.goal.satisfied_by(self.truth))
+        self.active = self.plan.reachable and not self._believes_to_be_there()
         self.number = self._locate(self.values)
         self._pursuit = pursuit_for(self.config.mode, self.planner, self.goal, self.config.patience)
         self._choice = self._choose() if self.active else NO_WAY
@@ -161,11 +162,11 @@ class Walk:
 
     def advance(self, step: int, values: np.ndarray, truth: np.ndarray, over: bool, action: Any) -> None:
         """Take in where a step has led (as detected, and in truth), and decide what to aim at next."""
-        before, choice = self.values, self._choice
+        before, choice, self.truth = self.values, self._choice, truth
         self.steps, self.waited = step + 1, self.waited + 1
         outcome, replanned = ON_THE_WAY, False
         if (values != before).any():
-            outcome, replanned = self._move(values, truth)
+            outcome, replanned = self._move(values)
         elif self._pursuit.patience is not None and self.waited >= self._pursuit.patience:
             outcome, replanned = GAVE_UP, True
             self._fail()
@@ -189,7 +190,10 @@ class Walk:
             pictures,
         )
 
-    def _move(self, values: np.ndarray, truth: np.ndarray) -> tuple[str, bool]:
+    def _believes_to_be_there(self) -> bool:
+        return bool(self.goal.satisfied_by(self.values))
+
+    def _move(self, values: np.ndarray) -> tuple[str, bool]:
         """The attributes changed: the way leads on from there."""
         number = self._locate(values)
         self.transitions += 1
@@ -198,8 +202,8 @@ class Walk:
         if not arrived and not lost:
             self._pursuit.failed(self.number, self._choice.edge)
         self.values, self.number, self.waited = values, number, 0
-        if self.goal.satisfied_by(values):
-            self.success, self.active = bool(self.goal.satisfied_by(truth)), False
+        if self._believes_to_be_there():
+            self.success, self.active = bool(self.goal.satisfied_by(self.truth)), False
             return (ARRIVED if arrived else DEVIATED), False
         self._choice = self._choose()
         self.replans += not arrived
@@ -243,7 +247,7 @@ class Walk:
             return self.plan.reason
         if self.steps >= max_steps:
             return f"the goal was not reached within {max_steps} steps."
-        if self.goal.satisfied_by(self.values):
+        if self._believes_to_be_there():
             return "the detector took another attribute set for the goal."
         return "the episode ended, or led to where no plan is known, before the goal was reached."
 

@@ -1,0 +1,58 @@
+"""Gymnasium's Taxi with two attributes: where the passenger is, and whether it is where it wants to be.
+
+The agent explores with no reward at all. Then it is asked to pick the passenger up, and to deliver it.
+
+    python examples/taxi.py [--steps N] [--seed N]
+"""
+
+import argparse
+
+import gymnasium
+
+import attribute_planner as ap
+
+PLACES = ("R", "G", "Y", "B", "taxi")
+
+
+def main() -> None:
+    """Train, measure, and show one plan and how it went."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--steps", type=int, default=300_000, help="environment steps of training")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--episodes", type=int, default=500, help="episodes of each task to measure on")
+    options = parser.parse_args()
+
+    env = make_taxi()
+    print(ap.check_environment(env))
+    agent = ap.train(env, steps=options.steps, seed=options.seed, progress=True)
+    print(f"{agent.table.num_nodes} attribute sets, {agent.table.num_edges} transitions")
+    for task in env.tasks:
+        result = ap.evaluate(agent, task, episodes=options.episodes)
+        print(f"{task}: {result.success:.1%} of {result.episodes} episodes, {result.mean_steps:.0f} steps on average")
+
+    episode = agent.reach({"at_goal": True}, seed=1)
+    print(f"Deliver. Plan: {episode.plan}")
+    for step in episode.trace:
+        if step.outcome != "on the way":
+            print(f"  step {step.step + 1}: {step.outcome}")
+    print(f"{'Delivered' if episode.success else 'Not delivered'} after {episode.steps} steps.")
+
+
+def make_taxi() -> ap.Environment:
+    """Taxi, with a description of its state by name."""
+
+    def describe(observation, info, env):
+        _, _, passenger, destination = env.unwrapped.decode(observation)
+        return {"passenger": PLACES[passenger], "at_goal": passenger == destination}
+
+    return ap.from_gymnasium(
+        lambda: gymnasium.make("Taxi-v4"),
+        attributes=[ap.Attribute("passenger", values=PLACES), ap.Attribute("at_goal")],
+        describe=describe,
+        tasks={"pick-up": {"passenger": "taxi"}, "deliver": {"at_goal": True}},
+        action_names=["south", "north", "east", "west", "pick up", "drop off"],
+    )
+
+
+if __name__ == "__main__":
+    main()

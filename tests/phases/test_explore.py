@@ -1,0 +1,104 @@
+from dataclasses import replace
+from typing import Any
+
+import jax
+import numpy as np
+import pytest
+
+from attribute_planner.environments.graph_world import graph_world
+from attribute_planner.parts.counting import TransitionCounts
+from attribute_planner.parts.table import table_of_counts
+from attribute_planner.phases.collecting import Arrival, Experience
+from attribute_planner.phases.explore import (
+    BONUSES,
+    Explored,
+    count_transitions,
+    explore,
+    inverse_root_count,
+    inverse_root_share,
+)
+from attribute_planner.phases.progress import nobody
+from tests.probes import RING, TINY, Hosted, numbers
+
+KEY = jax.random.key(0)
+
+
+def edges_of(explored: Explored) -> dict[tuple[int, int], int]:
+    """How often each transition between one-attribute sets was seen."""
+    table = table_of_counts(numbers(9), explored.counts)
+    pairs = zip(table.values[table.source, 0].tolist(), table.values[table.target, 0].tolist(), strict=True)
+    return dict(zip(pairs, table.visits.astype(int).tolist(), strict=True))
+
+
+RING_EDGES = {(i, (i + step) % 5) for i in range(5) for step in (1, -1)}
+
+
+@pytest.mark.parametrize("policy", ["random", "count-based"])
+def test_all_edges_of_a_small_world_are_found_and_no_others(policy):
+    explored = explore(RING, None, replace(TINY.explore, policy=policy), key=KEY, watch=nobody)
+    visits = edges_of(explored)
+    assert set(visits) == RING_EDGES
+    # Every step of the ring is a transition.
+    assert sum(visits.values()) == explored.steps == TINY.explore.steps
+
+
+def test_a_world_on_the_host_is_explored_like_any_other():
+    config = replace(TINY.explore, policy="random", steps=320, copies=8)
+    explored = explore(Hosted(RING), None, config, key=KEY, watch=nobody)
+    assert set(edges_of(explored)) == RING_EDGES
+    assert sum(edges_of(explored).values()) == 320
+
+
+LURE = graph_world(
+    numbers(9),
+    [((0,), 0, (1,)), ((1,), 0, (0,))]
+    + [((i,), 1, (i + 1,)) for i in range(1, 8)]
+    + [((i,), 0, (i - 1,)) for i in range(2, 9)]
+    + [((0,), action, (1,)) for action in (1, 2, 3)]
+    + [((i,), action, (0,)) for i in range(1, 9) for action in (2, 3)],
+    start=(0,),
+    episode_steps=20,
+)
+"""A corridor to 8: of four actions one leads on, one back, and two back to the start."""
+
+
+def test_counting_leads_farther_than_chance():
+    config = replace(TINY.explore, steps=9_600)
+    farthest = {
+        policy: max(
+            max(edge) for edge in edges_of(explore(LURE, None, replace(config, policy=policy), key=KEY, watch=nobody))
+        )
+        for policy in ("random", "count-based")
+    }
+    assert farthest["count-based"] == 8
+    assert farthest["random"] < 8
+
+
+def test_exploring_reports_each_epoch():
+    seen: list[Any] = []
+    config = replace(TINY.explore, policy="random", steps=2_000)
+    explore(RING, None, config, key=KEY, watch=lambda *report: seen.append(report))
+    # 16 copies, 10 steps, 5 windows: 800 steps an epoch, and no more windows than needed in the last one.
+    assert [metrics["steps"] for _, _, metrics, _ in seen] == [800, 1600, 2080]
+    assert [so_far.epoch for *_, so_far in seen] == [1, 2, 3]
+    assert {phase for phase, *_ in seen} == {"explore"}
+    assert seen[-1][1] >= 1
+
+
+def test_bonuses_by_hand():
+    counts = np.array([1, 4, 100])
+    np.testing.assert_allclose(inverse_root_count(counts, 105), [1.0, 0.5, 0.1])
+    # (N/t + 0.001)^-0.5 times √0.001: with t = 1000, N = 3 is a share of 0.003, and (4 · 0.001)^-0.5 · √0.001 is ½.
+    np.testing.assert_allclose(inverse_root_share(np.array([3, 8, 1000]), 1000), [1 / 2, 1 / 3, 1001**-0.5])
+    assert set(BONUSES) == {"count", "share"}
+
+
+def test_only_transitions_are_counted_and_rewarded():
+    words = lambda *sets: np.array(sets, np.uint32)[:, None, None]  # noqa: E731
+    # Five steps of one copy: 0 → 1 twice, 1 → 1, then a fresh episode, 0 → 0, 0 → 2.
+    before, after = words(0, 1, 0, 0, 0), words(1, 1, 1, 0, 2)
+    no = np.zeros((5, 1), bool)
+    counts = TransitionCounts(1)
+    reward = count_transitions(Experience(no, before, Arrival(after, no, no), None, None), counts, inverse_root_count)
+    np.testing.assert_allclose(reward[:, 0], [2**-0.5, 0, 2**-0.5, 0, 1])
+    assert (counts.total, sorted(counts.visits.tolist())) == (3, [1, 2])
