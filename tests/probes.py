@@ -122,6 +122,7 @@ class Oracle(GoalPolicy):
 
     def __call__(self, observation: Any, values: jax.Array, goal: jax.Array) -> Opinion:
         action = self.best[jnp.argmax(observation, axis=-1), goal[..., 0]]
+        assert isinstance(self.action_space, Discrete)
         return Opinion(Categorical(50 * jax.nn.one_hot(action, self.action_space.count)), jnp.zeros(action.shape))
 
 

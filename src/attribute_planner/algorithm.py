@@ -7,11 +7,12 @@ plans on the table that training left behind and executes the plan with the poli
 from dataclasses import dataclass
 
 import jax
+import numpy as np
 
 from attribute_planner.agent import Agent
 from attribute_planner.configuration import TrainConfig
 from attribute_planner.environments.interface import Environment
-from attribute_planner.parts.table import table_of_counts
+from attribute_planner.parts.table import TransitionTable, table_of_counts
 from attribute_planner.phases.detect import Detected, detect
 from attribute_planner.phases.explore import Explored, explore
 from attribute_planner.phases.practise import Practised, practise
@@ -44,7 +45,18 @@ def train(
     explored = explore(env, detector, config.explore, key=explore_key, begun=begun.explored, watch=watch)
     possible = table_of_counts(env.attributes, explored.counts, config.estimator)
 
+    begun_practice = _carried_over(begun, possible)
     practised, table = practise(
-        env, detector, possible, config.practise, key=practise_key, begun=begun.practised, watch=watch
+        env, detector, possible, config.practise, key=practise_key, begun=begun_practice, watch=watch
     )
     return Agent(env, detector, practised.learner.policy, table, patience=2 * config.practise.max_attempt_steps)
+
+
+def _carried_over(begun: Progress, possible: TransitionTable) -> Practised | None:
+    """The practice that had begun, on a graph to which a longer exploration may have added edges."""
+    if begun.practised is None or begun.explored is None:
+        return begun.practised
+    places = table_of_counts(possible.space, begun.explored.counts).edges_in(possible)
+    attempts, successes = np.zeros((2, possible.num_edges))
+    attempts[places], successes[places] = begun.practised.attempts, begun.practised.successes
+    return begun.practised._replace(attempts=attempts, successes=successes)

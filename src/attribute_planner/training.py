@@ -55,6 +55,8 @@ def train(
     else:
         config, begun, run = config or default_config(env.name), Progress(), None
     config = config if steps is None else config.with_steps(steps)
+    if run is not None and steps is not None:
+        run.describe(describe_run(env, config, seed))
     if run_dir is not None and run is None:
         run = RunDirectory.create(run_dir, describe_run(env, config, seed))
     recorder = Recorder(run, begun, show=progress, tensorboard=tensorboard)

@@ -111,6 +111,17 @@ def test_counts_are_those_of_a_dictionary(pairs):
     assert visits_of(counts) == {pair: pairs.count(pair) for pair in set(pairs)}
 
 
+def test_a_copy_goes_on_by_itself():
+    counts = TransitionCounts(1)
+    counts.record(words(1, 2), words(2, 3))
+    copied = counts.copy()
+    copied.record(words(1, 3), words(2, 4))
+    assert (visits_of(counts), counts.total) == ({(1, 2): 1, (2, 3): 1}, 2)
+    assert (visits_of(copied), copied.total) == ({(1, 2): 2, (2, 3): 1, (3, 4): 1}, 4)
+    # The same numbers go to new rows on either side.
+    assert counts.sets.number(words(9)).tolist() == copied.sets.find(words(4)).tolist() == [3]
+
+
 @pytest.mark.parametrize("edges", [1023, 1024, 1025, 5000])
 def test_counts_grow_with_the_edges(edges):
     counts = TransitionCounts(1)

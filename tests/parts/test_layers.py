@@ -29,12 +29,12 @@ def test_a_sum_of_rows_is_that_of_a_plain_gather(rows: jax.Array, words: jax.Arr
     np.testing.assert_allclose(sum_of_rows(rows, words), gathered_sum(rows, words), rtol=1e-5, atol=1e-5)
 
 
-def test_its_gradient_is_that_of_the_plain_version(rows: jax.Array, words: jax.Array):
+def test_its_gradient_is_that_of_the_plain_version_but_for_absent_words(rows: jax.Array, words: jax.Array):
     def squares(sum_of):
         return lambda rows: (sum_of(rows, words) ** 3).sum()
 
     ours, plain = (jax.grad(squares(sum_of))(rows) for sum_of in (sum_of_rows, gathered_sum))
-    np.testing.assert_allclose(ours, plain, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(ours, plain.at[-1].set(0.0), rtol=1e-4, atol=1e-4)
 
 
 def test_a_bag_of_words_by_hand():

@@ -84,6 +84,17 @@ def test_an_unknown_estimator_is_refused():
         with_estimator("rato")
 
 
+def test_edges_are_found_again_in_a_graph_that_has_grown(table: TransitionTable):
+    larger = counted(
+        SPACE, [((1, 3), (0, 0), 1), ((0, 0), (0, 1), 1), ((0, 0), (1, 0), 1), ((0, 0), (1, 1), 1), ((1, 1), (1, 3), 1)]
+    )
+    found = table.edges_in(larger)
+    for ends in ("source", "target"):
+        there, here = getattr(larger, ends)[found], getattr(table, ends)
+        np.testing.assert_array_equal(larger.values[there], table.values[here])
+    assert larger.num_edges == 5
+
+
 def test_practice_leaves_the_graph_as_it_is(table: TransitionTable):
     practised = table.with_practice(np.array([10, 10, 10]), np.array([1, 5, 10]))
     assert practised.probability.tolist() == [0.1, 0.5, 1.0]

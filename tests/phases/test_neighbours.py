@@ -53,6 +53,16 @@ def test_neighbours_are_drawn_as_often_as_they_were_visited(fork: TransitionTabl
     np.testing.assert_allclose(np.bincount(reached, minlength=5) / 20_000, [0, 0.7, 0.1, 0, 0.2], atol=0.015)
 
 
+def test_rare_neighbours_can_be_favoured(fork: TransitionTable):
+    # To the power of 0: whatever was seen is as good as anything else.
+    graph = neighbour_graph(fork, visit_exponent=0.0)
+    first, last = fork.edges_of(0).start, fork.edges_of(0).stop
+    np.testing.assert_allclose(graph.cumulative[first:last], [1 / 3, 2 / 3, 1], rtol=1e-6)
+    rooted = neighbour_graph(fork, visit_exponent=0.5)
+    weights = np.sqrt([7, 1, 2])
+    np.testing.assert_allclose(rooted.cumulative[first:last], np.cumsum(weights) / weights.sum(), rtol=1e-6)
+
+
 def test_where_no_way_leads_on_there_is_no_neighbour(fork: TransitionTable):
     graph = neighbour_graph(fork)
     one, four = (fork.number_of(np.array([n])) for n in (1, 4))

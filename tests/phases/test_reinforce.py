@@ -149,7 +149,7 @@ def test_updates_make_the_rewarded_action_likelier():
     random = np.random.default_rng(0)
     action = random.integers(0, 2, 40).tolist()
     batch = steps([float(a) for a in action], action=action, log_prob=[HALF] * 40, ended=[True] * 40)
-    learner = new_learner(undecided(), config)
+    learner, metrics = new_learner(undecided(), config), {}
     for key in jax.random.split(jax.random.key(0), 3):
         learner, metrics = update(learner, batch, config, key=key)
     logits = learner.policy.action_head.bias

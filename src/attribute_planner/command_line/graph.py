@@ -47,8 +47,8 @@ def describe_graph(table: Any, count: int) -> dict[str, Any]:
         "edges": table.num_edges,
         "visits": int(table.visits.sum()),
         "mean_probability": float(table.probability.mean()) if table.num_edges else 0.0,
-        "best": [_describe_edge(table, edge) for edge in order[:count]],
-        "worst": [_describe_edge(table, edge) for edge in order[::-1][:count]],
+        "best": [_describe_edge(table, edge) for edge in order[:count].tolist()],
+        "worst": [_describe_edge(table, edge) for edge in order[::-1][:count].tolist()],
     }
 
 

@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             description="Name the properties, explore once, reach any goal.",
             args=arguments,
         )
-    except AttributePlannerError as mistake:
+    except (AttributePlannerError, OSError) as mistake:
         print(f"attribute-planner: {mistake}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:

@@ -1,5 +1,6 @@
 """`attribute-planner reach`."""
 
+import sys
 from pathlib import Path
 from typing import Any, Literal
 
@@ -44,6 +45,8 @@ def reach(
         print_json(episode_to_json(episode))
     else:
         _print_episode(episode)
+    if not episode.success:
+        print(f"attribute-planner: The goal was not reached: {episode.reason}", file=sys.stderr)
     return 0 if episode.success else 1
 
 
@@ -74,8 +77,8 @@ def _print_episode(episode: Any) -> None:
         if step.outcome != "on the way":
             aim = "" if step.aim is None else _difference(step.observed, step.aim)
             console.print(f"  step {step.step + 1:4d}  {step.outcome:<13}  {aim}")
-    verdict = "Reached" if episode.success else f"Not reached: {episode.reason}"
-    console.print(f"{verdict} {episode.steps} steps, {episode.replans} replans.")
+    verdict = "Reached" if episode.success else "Not reached"
+    console.print(f"{verdict} in {episode.steps} steps, with {episode.replans} replans.")
 
 
 def _difference(before: dict[str, Any], after: dict[str, Any]) -> str:

@@ -88,5 +88,5 @@ def _parsed(old: Any, text: str, name: str) -> Any:
         if isinstance(old, bool):
             return {"true": True, "false": False}[text.lower()]
         return int(float(text)) if isinstance(old, int) else type(old)(text)
-    except (ValueError, KeyError):
+    except (ValueError, KeyError, OverflowError):
         raise ConfigurationError(f"{name} cannot be {text!r}; it must be like its default, {old!r}.") from None

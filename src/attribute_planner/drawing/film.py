@@ -37,7 +37,7 @@ def captioned_frames(episode: Episode) -> list[np.ndarray]:
 def _aim(observed: dict, aim: dict | None) -> str:
     if aim is None:
         return "no plan from here"
-    return "aims at " + ", ".join(f"{name} → {value}" for name, value in aim.items() if observed[name] != value)
+    return "aims at " + ", ".join(f"{name} = {value}" for name, value in aim.items() if observed[name] != value)
 
 
 def _with_caption(frame: np.ndarray, goal: str, line: str, colour: tuple[int, int, int]) -> np.ndarray:
@@ -51,7 +51,7 @@ def _with_caption(frame: np.ndarray, goal: str, line: str, colour: tuple[int, in
 
 
 def _font() -> ImageFont.ImageFont | ImageFont.FreeTypeFont:
-    return ImageFont.load_default(14)
+    return ImageFont.load_default(11)
 
 
 def _fitting(pen: ImageDraw.ImageDraw, text: str, width: int) -> str:

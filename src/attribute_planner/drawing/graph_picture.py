@@ -89,7 +89,15 @@ def _draw_route(axes: Any, places: np.ndarray, route: list[int], plan: Plan) -> 
         middle = (way[number] + way[number + 1]) / 2
         offset = (0, 9 if number % 2 == 0 else -22)
         axes.annotate(
-            label, middle, offset, textcoords="offset points", ha="center", fontsize=7, color="#7a2a12", zorder=6
+            label,
+            middle,
+            offset,
+            textcoords="offset points",
+            ha="center",
+            fontsize=7,
+            color="#7a2a12",
+            zorder=6,
+            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1},
         )
 
 

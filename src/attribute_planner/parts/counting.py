@@ -5,6 +5,8 @@ numbers, numbered in turn. Counting then is adding into an array. Nothing is eve
 compared, so two different attribute sets are never merged.
 """
 
+from copy import copy
+
 import numpy as np
 
 FREE = -1
@@ -32,6 +34,12 @@ class RowIndex:
     def rows(self) -> np.ndarray:
         """`uint32[N, width]` every distinct row, in order of appearance."""
         return self._rows[: self._count]
+
+    def copy(self) -> "RowIndex":
+        """The same numbers for the same rows."""
+        copied = copy(self)
+        copied._rows, copied._slots = self._rows.copy(), self._slots.copy()
+        return copied
 
     def number(self, rows: np.ndarray) -> np.ndarray:
         """`int32[B]` the number of each row `[B, width]`; new rows are given the next ones."""
@@ -104,6 +112,13 @@ class TransitionCounts:
         self.pairs = RowIndex(2)
         self._visits = np.zeros(1024, np.int64)
         self.total = 0
+
+    def copy(self) -> "TransitionCounts":
+        """The same counts, to go on from while these stay as they are."""
+        copied = TransitionCounts(self.sets.width)
+        copied.sets, copied.pairs = self.sets.copy(), self.pairs.copy()
+        copied._visits, copied.total = self._visits.copy(), self.total
+        return copied
 
     @property
     def visits(self) -> np.ndarray:

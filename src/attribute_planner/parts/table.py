@@ -99,6 +99,12 @@ class TransitionTable:
         """`uint16[A, N]` the values attribute by attribute: a goal with few wanted ones reads few columns."""
         return np.ascontiguousarray(self.values.T.astype(np.uint16))
 
+    def edges_in(self, larger: "TransitionTable") -> np.ndarray:
+        """`int64[E]` the number that each edge has in a table that holds all of them."""
+        number = [larger.number_of(values) for values in self.values]
+        ends = zip(self.source.tolist(), self.target.tolist(), strict=True)
+        return np.array([larger.edge(number[source], number[target]) for source, target in ends], np.int64)
+
     def with_practice(self, attempts: np.ndarray, successes: np.ndarray) -> "TransitionTable":
         """The same graph with other statistics of practice."""
         return replace(self, attempts=np.asarray(attempts, float), successes=np.asarray(successes, float))

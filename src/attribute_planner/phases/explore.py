@@ -109,14 +109,14 @@ def _explore_epoch(
     """One epoch: fresh episodes, several windows of acting, counting and learning."""
     begin_key, windows_key = jax.random.split(key)
     collector = collector_for(env, detector, config.copies, key=begin_key)
-    learner, steps, metrics = explored.learner, explored.steps, {}
+    # Counted in a copy: an epoch that is broken off must leave no trace, or it would count twice when it is repeated.
+    learner, counts, steps, metrics = explored.learner, explored.counts.copy(), explored.steps, {}
     for window_key in jax.random.split(windows_key, config.windows_per_epoch):
-        learner, metrics = _explore_window(env, collector, config, explored.counts, learner, key=window_key)
+        learner, metrics = _explore_window(env, collector, config, counts, learner, key=window_key)
         steps += config.copies * config.window
         if steps >= config.steps:
             break
     collector.close()
-    counts = explored.counts
     metrics = {"steps": steps, "sets": len(counts.sets), "edges": len(counts.pairs), **metrics}
     return Explored(counts, learner, explored.epoch + 1, steps), metrics
 

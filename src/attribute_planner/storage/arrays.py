@@ -45,7 +45,9 @@ def _leaf(name: str, expected: Any, arrays: Mapping[str, np.ndarray]) -> jax.Arr
 
 def write_arrays(path: Path, arrays: Arrays, notes: Mapping[str, Any]) -> None:
     """Write a file beside the old one and put it in its place: a kill leaves either the old or the new one, whole."""
-    write_bytes(path, save({k: np.ascontiguousarray(v) for k, v in arrays.items()}, {"notes": json.dumps(notes)}))
+    # No `ascontiguousarray`, which turns a single number into an array with an axis.
+    contiguous = {name: np.asarray(array, order="C") for name, array in arrays.items()}
+    write_bytes(path, save(contiguous, {"notes": json.dumps(notes)}))
 
 
 def read_arrays(path: Path) -> tuple[Arrays, dict[str, Any]]:

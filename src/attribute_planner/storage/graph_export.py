@@ -51,7 +51,7 @@ def to_dot(table: TransitionTable) -> str:
     """Graphviz DOT; edges are labelled with their probability."""
     lines = ["digraph attributes {"]
     for number, values in enumerate(table.values):
-        label = "\\n".join(f"{name}={value}" for name, value in table.space.decode(values).items())
+        label = "\\n".join(_escaped(f"{name}={value}") for name, value in table.space.decode(values).items())
         lines.append(f'  n{number} [label="{label}"];')
     for source, target, probability in zip(table.source, table.target, table.probability, strict=True):
         lines.append(f'  n{source} -> n{target} [label="{probability:.3f}"];')
@@ -59,6 +59,11 @@ def to_dot(table: TransitionTable) -> str:
 
 
 FORMATS: dict[str, Callable[[TransitionTable], str]] = {".graphml": to_graphml, ".json": to_json, ".dot": to_dot}
+
+
+def _escaped(text: str) -> str:
+    """Text inside the quotes of a DOT label."""
+    return text.replace("\\", "\\\\").replace('"', '\\"')
 
 
 def _key(key: str, domain: str, name: str, kind: str) -> str:

@@ -21,7 +21,7 @@ from attribute_planner.attributes import Attribute, AttributeSpace
 from attribute_planner.configuration import TrainConfig
 from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.registry import ENVIRONMENTS, make
-from attribute_planner.errors import RunDirectoryError
+from attribute_planner.errors import ConfigurationError, RunDirectoryError
 from attribute_planner.parts.counting import TransitionCounts
 from attribute_planner.parts.detector import AttributeDetector
 from attribute_planner.parts.policy import GoalPolicy
@@ -81,16 +81,24 @@ class RunDirectory:
             raise RunDirectoryError(
                 f"{path} is in use already; go on with --resume (resume=True), or choose another one."
             )
-        path.mkdir(parents=True, exist_ok=True)
-        write_bytes(path / CONFIG, json.dumps(_description_to_json(description), indent=2).encode())
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            _write_description(path, description)
+        except OSError as error:
+            raise RunDirectoryError(f"{path} cannot be made a run directory: {error}.") from error
         return RunDirectory(path)
+
+    def describe(self, description: Description) -> None:
+        """Describe the run anew: it was given another budget."""
+        _write_description(self.path, description)
 
     @property
     def description(self) -> Description:
+        """What the run is about."""
         try:
             saved = json.loads((self.path / CONFIG).read_text())
             return _description_from_json(saved)
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, LookupError, TypeError, AttributeError, ConfigurationError) as error:
             raise RunDirectoryError(f"{self.path / CONFIG} is not a run's description: {error!r}") from error
 
     def environment(self, env: Environment | None = None) -> Environment:
@@ -270,6 +278,10 @@ def _load_table(env: Environment, config: TrainConfig, arrays: Arrays) -> Transi
         return TransitionTable(env.attributes, **parts, estimator=config.estimator)
     table = table_of_counts(env.attributes, _load_counts(env, arrays), config.estimator)
     return table.with_practice(arrays["practised.attempts"], arrays["practised.successes"])
+
+
+def _write_description(path: Path, description: Description) -> None:
+    write_bytes(path / CONFIG, json.dumps(_description_to_json(description), indent=2).encode())
 
 
 def _description_to_json(description: Description) -> dict[str, Any]:

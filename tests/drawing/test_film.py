@@ -1,0 +1,75 @@
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from attribute_planner.agent import Agent
+from attribute_planner.drawing.film import (
+    CAPTION_HEIGHT,
+    FRAME_SECONDS,
+    LAST_FRAME_SECONDS,
+    captioned_frames,
+    write_film,
+)
+from attribute_planner.environments.graph_world import Place
+from attribute_planner.errors import ConfigurationError
+from attribute_planner.planning.episode import Episode
+from tests.probes import RING, Hosted, Oracle, numbers, table_of
+
+TABLE = table_of(numbers(5), [((i,), ((i + step) % 5,), 0.9) for i in range(5) for step in (1, -1)])
+
+
+@pytest.fixture(scope="module")
+def episode() -> Episode:
+    """Two steps from 0 to 2, with pictures of 200 × 120 that grow darker."""
+    world = Hosted(replace(RING, start=Place((0,))))
+    found = Agent(world, None, Oracle(RING), TABLE, 3).reach({"n": 2}, pictures=True)
+    assert found.steps == 2
+    return replace(found, frames=[np.full((120, 200, 3), 250 - 80 * i, np.uint8) for i in range(3)])
+
+
+def test_there_is_a_frame_before_every_step_and_one_after_the_last(episode: Episode):
+    frames = captioned_frames(episode)
+    assert [frame.shape for frame in frames] == [(120 + CAPTION_HEIGHT, 200, 3)] * 3
+    for frame, picture in zip(frames, episode.frames, strict=True):
+        np.testing.assert_array_equal(frame[:120], picture)
+    # Every caption says something, and none says what another one says.
+    captions = {frame[120:].tobytes() for frame in frames}
+    assert len(captions) == 3
+    assert all(frame[120:].std() > 1 for frame in frames)
+
+
+def test_a_failure_looks_different_from_a_success(episode: Episode):
+    won, lost = captioned_frames(episode)[-1], captioned_frames(replace(episode, success=False))[-1]
+    assert (won != lost).any()
+
+
+def test_long_captions_end_where_the_picture_does(episode: Episode):
+    narrow = replace(episode, frames=[frame[:, :60] for frame in episode.frames])
+    assert {frame.shape[1] for frame in captioned_frames(narrow)} == {60}
+
+
+def test_a_film_has_all_frames_and_rests_on_the_last(episode: Episode, tmp_path: Path):
+    path = tmp_path / "films" / "ring.gif"
+    write_film(path, episode)
+    with Image.open(path) as film:
+        assert (film.size, film.n_frames) == ((200, 120 + CAPTION_HEIGHT), 3)  # pyright: ignore[reportAttributeAccessIssue]
+        durations = []
+        for number in range(3):
+            film.seek(number)
+            durations.append(film.info["duration"])
+    assert durations == [1000 * FRAME_SECONDS] * 2 + [1000 * LAST_FRAME_SECONDS]
+
+
+def test_a_film_of_an_episode_without_a_step_has_one_frame(episode: Episode, tmp_path: Path):
+    at_once = replace(episode, trace=[], frames=episode.frames[:1], steps=0)
+    write_film(tmp_path / "still.gif", at_once)
+    with Image.open(tmp_path / "still.gif") as film:
+        assert film.n_frames == 1  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def test_films_are_gifs(episode: Episode, tmp_path: Path):
+    with pytest.raises(ConfigurationError, match=r"should end in \.gif"):
+        write_film(tmp_path / "ring.mp4", episode)

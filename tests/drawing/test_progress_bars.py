@@ -1,0 +1,17 @@
+import pytest
+
+from attribute_planner.drawing.progress_bars import ProgressBars
+
+
+def test_without_a_terminal_there_are_plain_lines(capsys: pytest.CaptureFixture[str]):
+    bars = ProgressBars()
+    bars.show("explore", 0.001, {"edges": 12})
+    bars.show("explore", 0.5, {"edges": 1234})
+    bars.show("explore", 1.2, {"edges": 5678})
+    bars.show("practise", 1.0, {"success": 0.5})
+    bars.close()
+    lines = [line.split() for line in capsys.readouterr().err.splitlines()]
+    # Not every report is a line, but the last one of a phase is.
+    assert ["explore", "100%", "5,678", "edges"] in lines
+    assert ["practise", "100%", "50.0%", "of", "attempts", "arrive"] in lines
+    assert ["explore", "50%", "1,234", "edges"] not in lines

@@ -1,0 +1,161 @@
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from attribute_planner.agent import Agent
+from attribute_planner.attributes import Attribute, AttributeSpace
+from attribute_planner.environments.graph_world import graph_world
+from attribute_planner.errors import RunDirectoryError
+from attribute_planner.parts.detector import AttributeDetector
+from attribute_planner.parts.policy import GoalPolicy
+from attribute_planner.storage.agents import find_run
+from attribute_planner.storage.run_directory import RunDirectory, describe_run, save_agent
+from attribute_planner.training import load
+from tests.probes import RING, TINY, numbers, table_of, with_drawn_weights
+
+
+@pytest.fixture
+def agent() -> Agent:
+    """An agent that was never trained, but has all its parts."""
+    table = table_of(numbers(5), [((0,), (1,), 0.25), ((3,), (0,), 0.5)])
+    return Agent(
+        RING,
+        with_drawn_weights(lambda key: AttributeDetector(RING, TINY.detect.width, key=key)),
+        with_drawn_weights(lambda key: GoalPolicy(RING, TINY.practise.width, key=key)),
+        replace(table, estimator=TINY.estimator),
+        patience=8,
+    )
+
+
+@pytest.fixture
+def run(agent: Agent, tmp_path: Path) -> Path:
+    """A run directory with that agent."""
+    save_agent(tmp_path / "run", agent, TINY, seed=7)
+    return tmp_path / "run"
+
+
+def test_an_agent_comes_back_as_it_was(agent: Agent, run: Path):
+    loaded = load(run, RING)
+    situation = jnp.eye(5), jnp.array([[0], [1], [2], [3], [4]]), jnp.array([[1], [2], [3], [4], [0]])
+    before, after = agent.policy(*situation), loaded.policy(*situation)
+    np.testing.assert_array_equal(before.actions.logits, after.actions.logits)  # pyright: ignore[reportAttributeAccessIssue]
+    np.testing.assert_array_equal(before.baseline, after.baseline)
+    assert agent.detector is not None
+    assert loaded.detector is not None
+    np.testing.assert_array_equal(agent.detector(jnp.eye(5)), loaded.detector(jnp.eye(5)))
+    for name in ("words", "source", "target", "visits", "attempts", "successes", "probability"):
+        np.testing.assert_array_equal(getattr(agent.table, name), getattr(loaded.table, name))
+    assert loaded.patience == agent.patience
+
+
+def test_a_run_directory_holds_json_and_safetensors_only(run: Path):
+    assert sorted(path.name for path in run.iterdir()) == ["agent.safetensors", "config.json"]
+    described = json.loads((run / "config.json").read_text())
+    assert described["seed"] == 7
+    assert described["environment"] == {"name": "graph", "parameters": None}
+    assert {"version", "commit", "python", "jax", "device"} <= set(described["provenance"])
+
+
+def test_a_description_survives_the_way_through_its_file(tmp_path: Path):
+    space = AttributeSpace((Attribute("colour", ("red", "green")), Attribute("lamp"), Attribute("n", range(-4, 5, 2))))
+    world = graph_world(space, [((0, 0, 0), 0, (1, 1, 4))])
+    described = describe_run(world, replace(TINY, estimator="ratio"), seed=3)
+    assert RunDirectory.create(tmp_path / "run", described).description == described
+
+
+def test_an_environment_of_ones_own_must_be_given(run: Path):
+    with pytest.raises(RunDirectoryError, match=r"trained on 'graph', an environment of one's own.*env=…"):
+        load(run)
+
+
+def test_an_environment_with_other_attributes_is_refused(run: Path):
+    other = graph_world(numbers(4), [((0,), 0, (1,))])
+    with pytest.raises(
+        RunDirectoryError, match="was trained with the attributes n; the given environment has n, or other"
+    ):
+        load(run, other)
+
+
+def test_an_environment_with_other_observations_is_refused(run: Path):
+    smaller = graph_world(numbers(5), [((0,), 0, (1,))])
+    with pytest.raises(RunDirectoryError, match=r"has shape .*; this environment needs"):
+        load(run, smaller)
+
+
+def test_a_directory_in_use_is_not_overwritten(run: Path):
+    before = (run / "config.json").read_bytes()
+    with pytest.raises(RunDirectoryError, match=r"in use already; go on with --resume"):
+        RunDirectory.create(run, describe_run(RING, TINY, 0))
+    assert (run / "config.json").read_bytes() == before
+
+
+def test_a_file_in_the_way_is_one_clear_line(tmp_path: Path):
+    (tmp_path / "file").write_text("something else")
+    for path in (tmp_path / "file", tmp_path / "file" / "run"):
+        with pytest.raises(RunDirectoryError) as caught:
+            RunDirectory.create(path, describe_run(RING, TINY, 0))
+        assert "\n" not in str(caught.value)
+
+
+def test_a_missing_run_says_what_there_is(tmp_path: Path):
+    with pytest.raises(RunDirectoryError, match=r"There is no run directory '.*nowhere', and no shipped agent"):
+        find_run(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("config.json", None, r"is not a run directory: it holds no config.json"),
+        ("config.json", "{", "is not a run's description"),
+        ("config.json", "[]", "is not a run's description"),
+        ("config.json", "{}", "is not a run's description"),
+        ("config.json", '{"format": 99}', "has format 99; this version reads format 1"),
+        ("agent.safetensors", None, "holds no agent yet"),
+        ("agent.safetensors", "gibberish", "cannot be read as a saved agent"),
+    ],
+)
+def test_a_foreign_or_damaged_run_is_one_clear_line(run: Path, name: str, content: str | None, message: str):
+    if content is None:
+        (run / name).unlink()
+    else:
+        (run / name).write_text(content)
+    with pytest.raises(RunDirectoryError, match=message) as caught:
+        load(run, RING)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"config": []},
+        {"config": 3},
+        {"attributes": {}},
+        {"attributes": [{"name": "n", "values": [], "kind": "integer"}]},
+    ],
+)
+def test_a_description_that_makes_no_sense_is_one_clear_line(run: Path, change: dict):
+    described = json.loads((run / "config.json").read_text())
+    (run / "config.json").write_text(json.dumps(described | change))
+    with pytest.raises(RunDirectoryError) as caught:
+        load(run, RING)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_truncated_agent_is_one_clear_line(run: Path):
+    whole = (run / "agent.safetensors").read_bytes()
+    (run / "agent.safetensors").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(RunDirectoryError, match="cannot be read as a saved agent"):
+        load(run, RING)
+
+
+def test_metrics_are_one_line_each(run: Path):
+    directory = RunDirectory(run)
+    assert directory.metrics() == []
+    directory.write_metrics({"phase": "explore", "steps": 1})
+    directory.write_metrics({"phase": "explore", "steps": 2})
+    assert [line["steps"] for line in directory.metrics()] == [1, 2]
+    assert (run / "metrics.jsonl").read_text().count("\n") == 2

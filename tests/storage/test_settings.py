@@ -1,0 +1,57 @@
+import json
+from dataclasses import replace
+
+import pytest
+
+from attribute_planner.configuration import PRESETS, TrainConfig, default_config, paper_config
+from attribute_planner.environments.registry import ENVIRONMENTS, make
+from attribute_planner.errors import AttributePlannerError, RunDirectoryError
+from attribute_planner.storage.run_directory import parameters_of
+from attribute_planner.storage.settings import settings_from_json, settings_to_json
+from tests.probes import TINY
+
+
+@pytest.mark.parametrize(
+    "config", [TINY, replace(TINY, estimator="visits"), *PRESETS.values(), paper_config("switches")]
+)
+def test_settings_survive_the_way_through_json(config: TrainConfig):
+    assert settings_from_json(TrainConfig, json.loads(json.dumps(settings_to_json(config)))) == config
+
+
+def test_what_a_file_does_not_mention_keeps_its_default():
+    config = settings_from_json(TrainConfig, {"explore": {"steps": 7}})
+    assert config.explore.steps == 7
+    assert config.practise == TrainConfig().practise
+
+
+def test_settings_that_do_not_exist_are_named():
+    with pytest.raises(RunDirectoryError, match="saved ExploreConfig has settings that do not exist: speed"):
+        settings_from_json(TrainConfig, {"explore": {"speed": 7}})
+
+
+def test_settings_out_of_range_are_refused():
+    with pytest.raises(AttributePlannerError, match=r"PractiseConfig\.copies must be greater than zero; it is 0"):
+        settings_from_json(TrainConfig, {"practise": {"copies": 0}})
+
+
+@pytest.mark.parametrize("name", sorted(ENVIRONMENTS))
+def test_every_environment_is_built_again_from_what_is_kept_of_it(name: str):
+    env = make(name)
+    kept = json.loads(json.dumps(parameters_of(env)))
+    assert make(name, **kept) == env
+
+
+def test_parameters_that_are_not_the_default_are_kept_too():
+    env = make("switches", size=(5, 6), max_blocked=0.0)
+    again = make("switches", **json.loads(json.dumps(parameters_of(env))))
+    assert again == env != make("switches")
+
+
+def test_a_budget_is_split_as_it_was():
+    config = default_config("switches").with_steps(3100)
+    # 400,000 of 12,400,000 steps were for exploring.
+    assert (config.explore.steps, config.practise.steps, config.steps) == (100, 3000, 3100)
+    assert config.with_steps(1).steps == 2
+    for steps in (0, -5):
+        with pytest.raises(AttributePlannerError, match="steps must be greater than zero"):
+            config.with_steps(steps)

@@ -1,0 +1,83 @@
+import jax
+import numpy as np
+import pytest
+
+from attribute_planner.agent import Agent
+from attribute_planner.environments.tasks import Task, complete_goal
+from attribute_planner.errors import AttributePlannerError, UnknownNameError
+from attribute_planner.experiments.evaluation import draw_goals, evaluate
+from tests.probes import RING, ring_agent
+
+
+@pytest.fixture(scope="module")
+def agent() -> Agent:
+    return ring_agent()
+
+
+def test_a_trained_agent_knows_the_whole_ring(agent: Agent):
+    assert (agent.table.num_nodes, agent.table.num_edges) == (5, 10)
+    assert agent.table.probability.min() > 0.8
+    assert agent.patience == 8
+
+
+def test_plans_are_made_from_names_or_text(agent: Agent):
+    plan = agent.plan({"n": 1}, goal={"n": 3})
+    assert [step["n"] for step in plan.steps] == [1, 2, 3]
+    assert plan.probability == pytest.approx(np.prod(plan.edges))
+    assert agent.plan({"n": 1}, goal="n=3").steps == plan.steps
+    assert [step["n"] for step in agent.plan({"n": 0}, goal="n>=3").steps] == [0, 4]
+
+
+def test_a_plan_needs_a_complete_set_and_a_known_goal(agent: Agent):
+    with pytest.raises(UnknownNameError, match="it lacks: n"):
+        agent.plan({}, goal={"n": 3})
+    with pytest.raises(UnknownNameError, match="no attribute 'm'"):
+        agent.plan({"n": 1}, goal={"m": 3})
+    with pytest.raises(UnknownNameError, match="no value of attribute 'n'"):
+        agent.plan({"n": 1}, goal={"n": 5})
+
+
+def test_any_goal_is_reached_from_anywhere(agent: Agent):
+    for mode in ("default", "paper"):
+        result = evaluate(agent, episodes=60, mode=mode, seed=1)
+        assert result.success > 0.95
+        assert (result.environment, result.task, result.mode, result.episodes) == ("graph", "any-to-any", mode, 60)
+        # Between one and two transitions are needed, and hardly ever more are taken.
+        assert 1.0 < result.mean_steps < 2.5
+        assert 0.7 < result.planned <= 1.0
+        assert result.interval.low < result.success <= result.interval.high
+
+
+def test_the_same_seed_gives_the_same_episode(agent: Agent):
+    one, same = (agent.reach({"n": 2}, seed=4) for _ in range(2))
+    assert (one.steps, one.trace) == (same.steps, same.trace)
+    starts = {agent.reach({"n": 2}, seed=seed).plan.steps[0]["n"] for seed in range(8)}
+    assert len(starts) > 2
+
+
+@pytest.mark.parametrize("max_steps", [0, -1])
+def test_an_episode_needs_steps(agent: Agent, max_steps: int):
+    with pytest.raises(AttributePlannerError, match="max_steps must be greater than zero"):
+        agent.reach({"n": 2}, max_steps=max_steps)
+
+
+def test_goals_that_are_solved_at_the_start_are_drawn_again(agent: Agent):
+    anything = Task("anything", "any value", lambda s, v, key: complete_goal(jax.random.randint(key, (1,), 0, 5)), 9)
+    worlds = RING.worlds(64)
+    moment = worlds.reset(jax.random.key(0))
+    goals = draw_goals(agent, anything, worlds, moment, key=jax.random.key(1))
+    start = np.asarray(moment.values)
+    assert len(goals) == 64
+    assert not any(goal.satisfied_by(values) for goal, values in zip(goals, start, strict=True))
+
+
+def test_a_task_without_anything_to_do_is_an_error(agent: Agent):
+    idle = Task("idle", "stay", lambda state, values, key: complete_goal(values), 9)
+    worlds = RING.worlds(4)
+    with pytest.raises(AttributePlannerError, match="Task 'idle' only has goals that are satisfied at the start"):
+        draw_goals(agent, idle, worlds, worlds.reset(jax.random.key(0)), key=jax.random.key(1))
+
+
+def test_an_unknown_task_lists_those_that_exist(agent: Agent):
+    with pytest.raises(UnknownNameError, match=r"no task of graph 'fly'.*There are: any-to-any"):
+        evaluate(agent, "fly", episodes=1)

@@ -1,0 +1,169 @@
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import attribute_planner as ap
+from attribute_planner import training
+from attribute_planner.configuration import TrainConfig
+from attribute_planner.errors import ConfigurationError, RunDirectoryError
+from attribute_planner.storage.arrays import read_arrays
+from attribute_planner.storage.run_directory import RunDirectory
+from tests.probes import RING, TINY, Hosted, HostedWorlds
+
+SHORT = replace(
+    TINY, explore=replace(TINY.explore, steps=1600), practise=replace(TINY.practise, steps=1600, windows_per_epoch=5)
+)
+"""Two epochs of exploring and two of practising."""
+
+
+class StoppedError(Exception):
+    """What interrupts a run in these tests."""
+
+
+def stop_after(patch: pytest.MonkeyPatch, phase: str, epochs: int) -> None:
+    """Interrupt training when a phase has reported so often."""
+    report, left = training.Recorder.__call__, [epochs]
+
+    def interrupted(self: Any, now: str, *rest: Any) -> None:
+        report(self, now, *rest)
+        left[0] -= now == phase
+        if left[0] == 0:
+            raise StoppedError
+
+    patch.setattr(training.Recorder, "__call__", interrupted)
+
+
+def assert_same_run(one: Path, other: Path) -> None:
+    (arrays, notes), (expected, expected_notes) = (read_arrays(path / "agent.safetensors") for path in (one, other))
+    assert notes == expected_notes
+    assert set(arrays) == set(expected)
+    for name, array in expected.items():
+        np.testing.assert_array_equal(arrays[name], array, err_msg=name, strict=True)
+
+
+@pytest.fixture(scope="module")
+def whole_run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A run that nothing interrupted."""
+    path = tmp_path_factory.mktemp("runs") / "whole"
+    ap.train(RING, seed=3, run_dir=path, config=SHORT, tensorboard=True)
+    yield path
+
+
+@pytest.mark.parametrize(("phase", "epochs"), [("explore", 1), ("explore", 2), ("practise", 1)])
+def test_a_resumed_run_is_the_uninterrupted_one_bit_for_bit(
+    whole_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, phase: str, epochs: int
+):
+    with monkeypatch.context() as patch, pytest.raises(StoppedError):
+        stop_after(patch, phase, epochs)
+        ap.train(RING, seed=3, run_dir=tmp_path / "run", config=SHORT)
+    agent = ap.train(RING, run_dir=tmp_path / "run", resume=True)
+    assert_same_run(tmp_path / "run", whole_run)
+    np.testing.assert_array_equal(agent.table.successes, ap.load(whole_run, RING).table.successes)
+    lines = RunDirectory(tmp_path / "run").metrics()
+    assert [line["phase"] for line in lines] == ["explore"] * 2 + ["practise"] * 2
+
+
+def test_resuming_a_finished_run_changes_nothing(whole_run: Path):
+    before = (whole_run / "agent.safetensors").read_bytes()
+    agent = ap.train(RING, run_dir=whole_run, resume=True)
+    assert (whole_run / "agent.safetensors").read_bytes() == before
+    assert agent.table.num_edges == 10
+
+
+def test_a_saved_agent_is_the_trained_one(whole_run: Path):
+    agent, loaded = ap.train(RING, seed=3, config=SHORT), ap.load(whole_run, RING)
+    np.testing.assert_array_equal(agent.table.probability, loaded.table.probability)
+    np.testing.assert_array_equal(agent.policy.action_head.weight, loaded.policy.action_head.weight)
+    assert loaded.patience == 2 * SHORT.practise.max_attempt_steps
+
+
+def test_metrics_are_written_epoch_by_epoch(whole_run: Path):
+    lines = [json.loads(line) for line in (whole_run / "metrics.jsonl").read_text().splitlines()]
+    assert [(line["phase"], line["steps"]) for line in lines] == [
+        ("explore", 800), ("explore", 1600), ("practise", 800), ("practise", 1600)
+    ]  # fmt: skip
+    assert {"sets", "edges", "bonus", "seconds"} <= set(lines[0])
+    assert {"success", "attempts", "entropy"} <= set(lines[-1])
+
+
+def test_tensorboard_reads_the_events(whole_run: Path):
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    events = EventAccumulator(str(whole_run))
+    events.Reload()
+    assert {"explore/edges", "practise/success"} <= set(events.Tags()["scalars"])
+    edges = events.Scalars("explore/edges")
+    assert [event.step for event in edges] == [800, 1600]
+    assert edges[-1].value == 10
+
+
+ON_HOST = replace(
+    SHORT,
+    explore=replace(SHORT.explore, policy="random", copies=8, steps=320, windows_per_epoch=2),
+    practise=replace(SHORT.practise, copies=8, steps=160, windows_per_epoch=2),
+)
+"""Two epochs of exploring, of two windows of ten steps of eight copies each, and one of practising."""
+
+
+def train_on_host(path: Path, fails_at: int | None = None, **options: Any) -> ap.Agent:
+    HostedWorlds.steps_of_all = 0
+    return ap.train(Hosted(RING, fails_at=fails_at), run_dir=path, **options)
+
+
+def test_what_was_learned_before_the_simulator_failed_is_kept(tmp_path: Path):
+    # The 35th step falls into the second window of the second epoch.
+    with pytest.raises(RuntimeError, match="the simulator fell over"):
+        train_on_host(tmp_path / "run", fails_at=35, config=ON_HOST)
+    explored = RunDirectory(tmp_path / "run").progress(Hosted(RING)).explored
+    assert explored is not None
+    assert (explored.epoch, explored.steps, explored.counts.total) == (1, 160, 160)
+    with pytest.raises(RunDirectoryError, match="has not begun to practise yet; go on with --resume"):
+        ap.load(tmp_path / "run", Hosted(RING))
+    train_on_host(tmp_path / "run", resume=True)
+    train_on_host(tmp_path / "whole", config=ON_HOST)
+    assert_same_run(tmp_path / "run", tmp_path / "whole")
+
+
+def test_a_run_can_be_given_more_steps(tmp_path: Path):
+    # Eighty steps of one copy each: the first run sees but a part of the ring.
+    few = replace(ON_HOST, explore=replace(ON_HOST.explore, copies=1, window=2, windows_per_epoch=1, steps=4))
+    path = tmp_path / "run"
+    before = train_on_host(path, config=few).table
+    assert before.num_edges < 10
+    after = train_on_host(path, resume=True, steps=2000).table
+    assert after.num_edges > before.num_edges
+    assert after.attempts.shape == after.probability.shape == (after.num_edges,)
+    assert after.attempts.sum() > before.attempts.sum()
+    assert RunDirectory(path).description.config.steps == 2000
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"resume": True}, "say which: run_dir=…"),
+        ({"steps": 0}, "steps must be greater than zero; it is 0"),
+        ({"steps": -3}, "steps must be greater than zero; it is -3"),
+    ],
+)
+def test_mistakes_are_one_clear_line(options: dict[str, Any], message: str):
+    with pytest.raises(ConfigurationError, match=message):
+        ap.train(RING, config=SHORT, **options)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"estimator": "guess"}, "no estimator 'guess'.*There are: ratio, posterior, visits"),
+        ({"explore": replace(TINY.explore, bonus="big")}, "no bonus 'big'"),
+        ({"explore": replace(TINY.explore, policy="bold")}, "no exploring policy 'bold'"),
+        ({"practise": replace(TINY.practise, steps=0)}, r"PractiseConfig\.steps must be greater than zero"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(change: dict[str, Any], message: str):
+    with pytest.raises(ap.AttributePlannerError, match=message):
+        TrainConfig(**change)
