@@ -29,11 +29,11 @@ def test_plans_are_made_from_names_or_text(agent: Agent):
 
 
 def test_a_plan_needs_a_complete_set_and_a_known_goal(agent: Agent):
-    with pytest.raises(UnknownNameError, match="it lacks: n"):
+    with pytest.raises(UnknownNameError, match=r"it lacks: n"):
         agent.plan({}, goal={"n": 3})
-    with pytest.raises(UnknownNameError, match="no attribute 'm'"):
+    with pytest.raises(UnknownNameError, match=r"no attribute 'm'"):
         agent.plan({"n": 1}, goal={"m": 3})
-    with pytest.raises(UnknownNameError, match="no value of attribute 'n'"):
+    with pytest.raises(UnknownNameError, match=r"no value of attribute 'n'"):
         agent.plan({"n": 1}, goal={"n": 5})
 
 
@@ -57,7 +57,7 @@ def test_the_same_seed_gives_the_same_episode(agent: Agent):
 
 @pytest.mark.parametrize("max_steps", [0, -1])
 def test_an_episode_needs_steps(agent: Agent, max_steps: int):
-    with pytest.raises(AttributePlannerError, match="max_steps must be greater than zero"):
+    with pytest.raises(AttributePlannerError, match=r"max_steps must be greater than zero"):
         agent.reach({"n": 2}, max_steps=max_steps)
 
 
@@ -74,7 +74,7 @@ def test_goals_that_are_solved_at_the_start_are_drawn_again(agent: Agent):
 def test_a_task_without_anything_to_do_is_an_error(agent: Agent):
     idle = Task("idle", "stay", lambda state, values, key: complete_goal(values), 9)
     worlds = RING.worlds(4)
-    with pytest.raises(AttributePlannerError, match="Task 'idle' only has goals that are satisfied at the start"):
+    with pytest.raises(AttributePlannerError, match=r"Task 'idle' only has goals that are satisfied at the start"):
         draw_goals(agent, idle, worlds, worlds.reset(jax.random.key(0)), key=jax.random.key(1))
 
 

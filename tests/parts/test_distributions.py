@@ -7,21 +7,27 @@ from attribute_planner.environments.spaces import Box, Discrete, Mixed, MixedAct
 from attribute_planner.parts.distributions import Categorical, ChoiceAndPoint, Normal, distribution_of, head_size
 
 MANY = 20_000
+LOOK = jax.jit(
+    lambda distribution, action: (distribution.log_prob(action), distribution.entropy(), distribution.mode())
+)
+"""Log probabilities of actions, entropies and modes, in one compiled call."""
+DRAW = jax.jit(lambda distribution, key: distribution.sample(key=key))
 HALF_LOG_2PI = 0.5 * np.log(2 * np.pi)
 
 
 def test_log_probabilities_and_entropy_of_choices_by_hand():
     # Not normalised on purpose: weights 1, 1, 2 of 4.
     choices = Categorical(jnp.log(jnp.array([[1.0, 1.0, 2.0], [1.0, 0.0, 0.0]]) + 1e-30))
-    np.testing.assert_allclose(choices.log_prob(jnp.array([2, 0])), [np.log(0.5), 0.0], atol=1e-6)
-    np.testing.assert_allclose(choices.entropy(), [1.5 * np.log(2), 0.0], atol=1e-6)
-    assert choices.mode().tolist() == [2, 0]
+    log_prob, entropy, mode = LOOK(choices, jnp.array([2, 0]))
+    np.testing.assert_allclose(log_prob, [np.log(0.5), 0.0], atol=1e-6)
+    np.testing.assert_allclose(entropy, [1.5 * np.log(2), 0.0], atol=1e-6)
+    assert mode.tolist() == [2, 0]
 
 
 def test_choices_are_drawn_as_often_as_they_are_likely():
     probabilities = jnp.array([0.1, 0.0, 0.6, 0.3])
     logits = jnp.broadcast_to(jnp.log(probabilities + 1e-30), (MANY, 4))
-    drawn = Categorical(logits).sample(key=jax.random.key(0))
+    drawn = np.asarray(DRAW(Categorical(logits), jax.random.key(0)))
     np.testing.assert_allclose(np.bincount(drawn, minlength=4) / MANY, probabilities, atol=0.015)
     assert 1 not in drawn
 
@@ -30,14 +36,15 @@ def test_densities_and_entropy_of_points_by_hand():
     points = Normal(jnp.array([[1.0, 0.0]]), jnp.log(jnp.array([[2.0, 0.5]])))
     # One standard deviation off in the first dimension, two in the second.
     expected = (-0.5 - np.log(2) - HALF_LOG_2PI) + (-2.0 - np.log(0.5) - HALF_LOG_2PI)
-    np.testing.assert_allclose(points.log_prob(jnp.array([[3.0, 1.0]])), [expected], rtol=1e-5)
-    np.testing.assert_allclose(points.entropy(), [2 * (0.5 + HALF_LOG_2PI)], rtol=1e-5)
-    assert points.mode().tolist() == [[1.0, 0.0]]
+    log_prob, entropy, mode = LOOK(points, jnp.array([[3.0, 1.0]]))
+    np.testing.assert_allclose(log_prob, [expected], rtol=1e-5)
+    np.testing.assert_allclose(entropy, [2 * (0.5 + HALF_LOG_2PI)], rtol=1e-5)
+    assert mode.tolist() == [[1.0, 0.0]]
 
 
 def test_points_are_drawn_with_their_mean_and_spread():
     points = Normal(jnp.full((MANY, 1), 3.0), jnp.full((MANY, 1), jnp.log(0.5)))
-    drawn = np.asarray(points.sample(key=jax.random.key(0)))
+    drawn = np.asarray(DRAW(points, jax.random.key(0)))
     assert drawn.mean() == pytest.approx(3.0, abs=0.02)
     assert drawn.std() == pytest.approx(0.5, abs=0.02)
 
@@ -56,11 +63,11 @@ def test_a_choice_with_a_point_by_hand():
     # The second choice with a point one of its own standard deviations off.
     expected = np.log(0.75) - 0.5 - np.log(2) - HALF_LOG_2PI
     action = MixedAction(jnp.array([1]), jnp.array([[12.0]]))
-    np.testing.assert_allclose(both.log_prob(action), [expected], rtol=1e-5)
+    log_prob, entropy, mode = LOOK(both, action)
+    np.testing.assert_allclose(log_prob, [expected], rtol=1e-5)
     of_choice = -(0.25 * np.log(0.25) + 0.75 * np.log(0.75))
     of_points = 0.25 * (0.5 + HALF_LOG_2PI) + 0.75 * (0.5 + HALF_LOG_2PI + np.log(2))
-    np.testing.assert_allclose(both.entropy(), [of_choice + of_points], rtol=1e-5)
-    mode = both.mode()
+    np.testing.assert_allclose(entropy, [of_choice + of_points], rtol=1e-5)
     assert (mode.choice.tolist(), mode.point.tolist()) == ([1], [[10.0]])
 
 
@@ -68,7 +75,7 @@ def test_points_are_drawn_from_the_distribution_of_their_choice():
     space = Mixed(Discrete(("left", "right")), Box((-1.0,), (1.0,)))
     # Two logits, then centre and spread of either choice: far left, far right, as narrow as can be.
     outputs = jnp.broadcast_to(jnp.array([0.0, 0.0, -9.0, -9.0, 9.0, -9.0]), (2000, 6))
-    drawn = distribution_of(space, outputs).sample(key=jax.random.key(0))
+    drawn = jax.jit(lambda outputs, key: distribution_of(space, outputs).sample(key=key))(outputs, jax.random.key(0))
     assert isinstance(drawn, MixedAction)
     chosen, point = np.asarray(drawn.choice), np.asarray(drawn.point)[:, 0]
     assert 0.4 < chosen.mean() < 0.6
@@ -85,6 +92,10 @@ def test_points_are_drawn_from_the_distribution_of_their_choice():
 )
 def test_a_head_is_as_large_as_its_distribution_needs(space, size):
     assert head_size(space) == size
-    distribution = distribution_of(space, jnp.zeros((2, 5, size)))
-    sample = distribution.sample(key=jax.random.key(0))
-    assert distribution.log_prob(sample).shape == distribution.entropy().shape == (2, 5)
+
+    def look(outputs: jax.Array, key: jax.Array) -> tuple[jax.Array, jax.Array]:
+        distribution = distribution_of(space, outputs)
+        return distribution.log_prob(distribution.sample(key=key)), distribution.entropy()
+
+    log_prob, entropy = jax.eval_shape(look, jnp.zeros((2, 5, size)), jax.random.key(0))
+    assert log_prob.shape == entropy.shape == (2, 5)

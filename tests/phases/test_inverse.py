@@ -34,6 +34,6 @@ def test_the_loss_is_the_surprise_at_actions_that_changed_something():
 def test_a_world_of_single_steps_is_learned_from_random_actions():
     explored = explore(RING, None, replace(TINY.explore, policy="random"), key=jax.random.key(0), watch=nobody)
     table = table_of_counts(RING.attributes, explored.counts)
-    config = replace(TINY.practise, method="inverse", max_attempt_steps=1, steps=9_600)
+    config = replace(TINY.practise, method="inverse", max_attempt_steps=1, steps=9_600, decay=0.1)
     _, practised = practise(RING, None, table, config, key=jax.random.key(0), watch=nobody)
     assert practised.probability.min() > 0.85

@@ -2,6 +2,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -52,7 +53,9 @@ def judged(
         jnp.zeros(count, bool),
     )
     words = jnp.array(sets, jnp.uint32)[:, None]
-    return behaviour.judge(memory, Arrival(words, everywhere(terminated, bool), everywhere(truncated, bool)))
+    return eqx.filter_jit(behaviour.judge)(
+        memory, Arrival(words, everywhere(terminated, bool), everywhere(truncated, bool))
+    )
 
 
 def test_an_attempt_is_over_as_soon_as_the_attributes_change():
@@ -118,16 +121,16 @@ def test_attempts_are_counted_for_the_pair_that_was_aimed_at():
 
 
 def test_hindsight_finds_where_attempts_ended_that_went_elsewhere():
-    chance, landed = hindsight(WALK, 1.0, key=KEY)
+    chance, landed = eqx.filter_jit(hindsight)(WALK, 1.0, key=KEY)
     # The attempt at 2 (both its steps), and the one without an aim; time that ran out led nowhere new.
     assert chance[:, 0].tolist() == [False, False, True, True, True, False, False, False, False]
     assert landed[2:5, 0, 0].tolist() == [3, 3, 0]
-    assert not hindsight(WALK, 0.0, key=KEY)[0].any()
+    assert not eqx.filter_jit(hindsight)(WALK, 0.0, key=KEY)[0].any()
 
 
 def test_hindsight_is_chosen_attempt_by_attempt():
     many = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf[2:4], (2, 4000, *leaf.shape[2:])), WALK)
-    chance = np.asarray(hindsight(many, 0.25, key=KEY)[0])
+    chance = np.asarray(eqx.filter_jit(hindsight)(many, 0.25, key=KEY)[0])
     np.testing.assert_array_equal(chance[0], chance[1])
     assert chance[0].mean() == pytest.approx(0.25, abs=0.03)
 
