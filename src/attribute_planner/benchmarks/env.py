@@ -30,7 +30,7 @@ def measure() -> list[Measurement]:
     return [
         rates("environment alone", alone_rate(env, 2**20 if on_gpu else 1024, key), peer, "steps/s", PEER),
         rates("with the policy acting", acting_rate(env, 2**17 if on_gpu else 256, key), peer, "steps/s", PEER),
-        rates("while learning", learning_rate(env, 2**15 if on_gpu else 256, key), peer, "steps/s", PEER),
+        rates("while learning", learning_rate(env, 2**17 if on_gpu else 256, key), peer, "steps/s", PEER),
     ]
 
 

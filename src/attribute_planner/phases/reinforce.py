@@ -174,7 +174,12 @@ def update(
 
 
 def _minibatches(size: int, config: ReinforceConfig, key: Key) -> jax.Array:
-    """`[passes * minibatches, n]` which steps make up each minibatch; every pass shuffles anew."""
+    """`[passes * minibatches, n]` which steps make up each minibatch; every pass shuffles anew.
+
+    A single minibatch is the whole batch as it stands: `n` is then 0, since nothing needs to be picked.
+    """
+    if config.minibatches == 1:
+        return jnp.zeros((config.passes, 0), jnp.int32)
     share = size // config.minibatches
     orders = [
         jax.random.permutation(k, size)[: share * config.minibatches] for k in jax.random.split(key, config.passes)

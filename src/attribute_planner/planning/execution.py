@@ -22,9 +22,9 @@ from attribute_planner.parts.distributions import Categorical
 from attribute_planner.parts.policy import GoalPolicy
 from attribute_planner.parts.table import UNKNOWN
 from attribute_planner.planning.episode import ARRIVED, DEVIATED, ENDED, GAVE_UP, LOST, ON_THE_WAY, Episode, TraceStep
-from attribute_planner.planning.low_memory import TriedActions
 from attribute_planner.planning.planner import Planner
 from attribute_planner.planning.pursuit import NO_WAY, Choice, pursuit_for
+from attribute_planner.planning.trails import Trails
 
 Key = jax.Array
 
@@ -65,21 +65,25 @@ def pursue(
     """Algorithm 2 for a batch: one goal in each copy, from the given moment, for at most `max_steps` steps."""
     values, truth = detect(driver, moment), true_values(driver, moment)
     walks = [Walk(driver.planner, goal, values[i], truth[i], config) for i, goal in enumerate(goals)]
-    tried = TriedActions(driver.policy.action_space, len(walks))
+    trails = Trails(driver.policy.action_space, len(walks))
     pictures = [_picture(worlds, i, config) for i in range(len(walks))]
     for step in range(max_steps):
         active = np.array([walk.active for walk in walks])
         if not active.any():
             break
         act_key, chance_key = jax.random.split(jax.random.fold_in(key, step))
-        action = _choose_actions(driver, moment, values, walks, tried, active, key=act_key)
-        before, moment = moment, worlds.step(action, chance_key)
+        remembering = active & trails.apply_to(moment.observation) & np.array([walk.remembers for walk in walks])
+        action = _choose_actions(driver, moment, values, walks, trails, remembering, key=act_key)
+        before, moment = moment.observation, worlds.step(action, chance_key)
         values, truth = detect(driver, moment), true_values(driver, moment)
         for i in np.flatnonzero(active).tolist():
             taken = _action_of(action, i)
             attempt = walks[i].attempt
             walks[i].advance(step, values[i], truth[i], bool(moment.over[i]), taken)
-            _remember(tried, i, before.observation, taken, same_attempt=walks[i].attempt == attempt)
+            if walks[i].attempt != attempt:
+                trails.forget(i)
+            elif remembering[i]:
+                trails.remember(i, np.asarray(before), taken, np.asarray(moment.observation))
             pictures[i] += _picture(worlds, i, config)
     return [walk.episode(max_steps, pictures[i]) for i, walk in enumerate(walks)]
 
@@ -89,27 +93,17 @@ def _choose_actions(
     moment: Moment,
     values: np.ndarray,
     walks: Sequence["Walk"],
-    tried: TriedActions,
-    active: np.ndarray,
+    trails: Trails,
+    remembering: np.ndarray,
     *,
     key: Key,
 ) -> Action:
-    """An action for each copy."""
+    """An action for each copy, with what the trails of the copies `remembering` advise against made less likely."""
     aims = np.stack([walk.aim for walk in walks])
-    remembering = active & np.array([walk.remembers for walk in walks])
     discouraged = None
-    if tried.applies_to(moment.observation) and remembering.any():
-        discouraged = jnp.asarray(tried.discouraged(np.asarray(moment.observation), remembering))
+    if remembering.any():
+        discouraged = jnp.asarray(trails.discouragement(np.asarray(moment.observation), remembering))
     return _act(driver.policy, moment.observation, jnp.asarray(values), jnp.asarray(aims), discouraged, key)
-
-
-def _remember(tried: TriedActions, copy: int, observation: Observation, action: Any, same_attempt: bool) -> None:
-    if not tried.applies_to(observation):
-        return
-    if same_attempt:
-        tried.remember(copy, np.asarray(observation), action)
-    else:
-        tried.forget(copy)
 
 
 def detect(driver: Driver, moment: Moment) -> np.ndarray:
@@ -157,8 +151,8 @@ class Walk:
 
     @property
     def remembers(self) -> bool:
-        """Whether the mode learns from what failed within the episode."""
-        return self._pursuit.patience is not None
+        """Whether the mode learns from what failed within the episode, and there is something to fail at."""
+        return self._pursuit.patience is not None and self._choice.target != UNKNOWN
 
     def advance(self, step: int, values: np.ndarray, truth: np.ndarray, over: bool, action: Any) -> None:
         """Take in where a step has led (as detected, and in truth), and decide what to aim at next."""
