@@ -32,6 +32,7 @@ from attribute_planner.parts.policy import GoalPolicy, Opinion
 from attribute_planner.parts.table import TransitionTable
 from attribute_planner.phases.detect import DetectConfig
 from attribute_planner.phases.explore import ExploreConfig
+from attribute_planner.phases.fitting import FitConfig
 from attribute_planner.phases.practise import PractiseConfig
 from attribute_planner.phases.reinforce import ReinforceConfig
 
@@ -39,7 +40,7 @@ EAGER = ReinforceConfig(learning_rate=0.02, entropy=0.003, passes=2, minibatches
 """Learns a decision or two within a few thousand steps."""
 
 TINY = TrainConfig(
-    detect=DetectConfig(labels=512, passes=8, batch=64, learning_rate=0.02, width=16),
+    detect=DetectConfig(labels=512, fit=FitConfig(updates=60, batch=64, learning_rate=0.02), width=16),
     explore=ExploreConfig(
         steps=3_200, copies=16, window=10, windows_per_epoch=5, width=16, learning=replace(EAGER, cool_down=False)
     ),

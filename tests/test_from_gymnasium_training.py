@@ -19,6 +19,7 @@ from attribute_planner.parts.table import table_of_counts
 from attribute_planner.phases.collecting import collector_for
 from attribute_planner.phases.detect import DetectConfig
 from attribute_planner.phases.explore import ExploreConfig, RandomActions, count_transitions, inverse_root_count
+from attribute_planner.phases.fitting import FitConfig
 from attribute_planner.phases.neighbours import neighbour_graph
 from attribute_planner.phases.practise import AimAtNeighbours, PractiseConfig, add_attempts
 
@@ -76,7 +77,7 @@ def corridor(breaks_after: float = np.inf, **settings: Any) -> GymnasiumEnvironm
 
 
 SMALL = ap.TrainConfig(
-    detect=DetectConfig(passes=60, batch=32, width=32),
+    detect=DetectConfig(fit=FitConfig(updates=200, batch=32), width=32),
     explore=ExploreConfig(steps=1600, policy="random", copies=8, window=40, windows_per_epoch=2),
     practise=PractiseConfig(steps=6400, copies=8, window=20, windows_per_epoch=10, max_attempt_steps=20, width=32),
 )

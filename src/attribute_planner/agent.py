@@ -13,10 +13,12 @@ from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.tasks import Task
 from attribute_planner.environments.worlds import Moment, Worlds
 from attribute_planner.parts.detector import AttributeDetector
+from attribute_planner.parts.outlook import Outlook
 from attribute_planner.parts.policy import GoalPolicy
 from attribute_planner.parts.table import TransitionTable
 from attribute_planner.planning.episode import Episode
 from attribute_planner.planning.execution import Driver, ExecutionConfig, detect, pursue
+from attribute_planner.planning.foresight import STEP_COST
 from attribute_planner.planning.planner import Plan, Planner
 
 NamedGoal = Mapping[str, Value] | str
@@ -30,7 +32,9 @@ class Agent:
     detector: f̂; `None` where the environment's own f is used.
     policy: π(a | s, ρ_goal).
     table: c_π.
-    patience: after how many steps without a change an attempt is given up; twice t_max of training.
+    patience: after how many steps without a change an attempt is given up.
+    greedy: whether the policy always takes its likeliest action.
+    outlook: what each action would lead to, where transitions are single steps and it was learned.
     """
 
     env: Environment
@@ -38,11 +42,17 @@ class Agent:
     policy: GoalPolicy
     table: TransitionTable
     patience: int
+    greedy: bool = False
+    outlook: Outlook | None = None
 
     @cached_property
     def planner(self) -> Planner:
         """Plans on the agent's table."""
         return Planner(self.table)
+
+    @cached_property
+    def _foresight_planner(self) -> Planner:
+        return Planner(self.table, STEP_COST)
 
     def goal(self, goal: NamedGoal) -> Goal:
         """A goal given as `{"switch_0": "red", "marine": ">=2"}` or as `"switch_0=red marine>=2"`."""
@@ -98,4 +108,4 @@ class Agent:
 
     @cached_property
     def _driver(self) -> Driver:
-        return Driver(self.detector, self.policy, self.planner)
+        return Driver(self.detector, self.policy, self.planner, self.greedy, self.outlook, self._foresight_planner)

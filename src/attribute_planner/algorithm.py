@@ -12,10 +12,16 @@ import numpy as np
 from attribute_planner.agent import Agent
 from attribute_planner.configuration import TrainConfig
 from attribute_planner.environments.interface import Environment
+from attribute_planner.parts.detector import AttributeDetector
+from attribute_planner.parts.outlook import Outlook
+from attribute_planner.parts.policy import GoalPolicy
 from attribute_planner.parts.table import TransitionTable, table_of_counts
 from attribute_planner.phases.detect import Detected, detect
-from attribute_planner.phases.explore import Explored, explore
-from attribute_planner.phases.practise import Practised, practise
+from attribute_planner.phases.examples import collect_examples, count_examples
+from attribute_planner.phases.explore import Explored, explore, explored_by_chance
+from attribute_planner.phases.foresee import Foreseen, foresee, imagine
+from attribute_planner.phases.inverse import fit_inverse
+from attribute_planner.phases.practise import Practised, practice_of, practise
 from attribute_planner.phases.progress import Watch, nobody
 
 Key = jax.Array
@@ -27,7 +33,9 @@ class Progress:
 
     detected: Detected | None = None
     explored: Explored | None = None
+    foreseen: Foreseen | None = None
     practised: Practised | None = None
+    imagined: TransitionTable | None = None
 
 
 NOTHING_YET = Progress()
@@ -41,6 +49,8 @@ def train(
 
     detected = begun.detected or detect(env, config.detect, key=detect_key, watch=watch)
     detector = detected.detector if detected else None
+    if config.practise.method == "inverse":
+        return _train_on_single_steps(env, detector, config, explore_key, practise_key, begun, watch)
 
     explored = explore(env, detector, config.explore, key=explore_key, begun=begun.explored, watch=watch)
     possible = table_of_counts(env.attributes, explored.counts, config.estimator)
@@ -49,7 +59,71 @@ def train(
     practised, table = practise(
         env, detector, possible, config.practise, key=practise_key, begun=begun_practice, watch=watch
     )
-    return Agent(env, detector, practised.learner.policy, table, patience=2 * config.practise.max_attempt_steps)
+    return agent_of(env, config, detector, practised.learner.policy, table)
+
+
+def _train_on_single_steps(
+    env: Environment,
+    detector: AttributeDetector | None,
+    config: TrainConfig,
+    explore_key: Key,
+    practise_key: Key,
+    begun: Progress,
+    watch: Watch,
+) -> Agent:
+    """Steps 2 and 3 where a transition is a single step: random examples, from which π is learned as an inverse model.
+
+    Examples are not saved: a run that goes on collects the same ones again.
+    """
+    policy_key, inverse_key, foresee_key, attempts_key, imagine_key = jax.random.split(practise_key, 5)
+    examples = collect_examples(
+        env,
+        detector,
+        config.explore.steps,
+        copies=config.explore.copies,
+        steps_per_episode=config.inverse.steps_per_episode,
+        key=explore_key,
+        watch=watch,
+    )
+    counts = count_examples(env, examples, symmetric=config.inverse.symmetric)
+    possible = table_of_counts(env.attributes, counts, config.estimator)
+    explored = explored_by_chance(env, config.explore, counts, examples.size)
+    watch("explore", 1.0, {"steps": examples.size, "sets": possible.num_nodes, "edges": possible.num_edges}, explored)
+
+    foreseen = begun.foreseen
+    if config.foresee.learn and foreseen is None:
+        foreseen = foresee(env, examples, config.foresee, key=foresee_key, watch=watch)
+
+    begun_practice = begun.practised
+    if begun_practice is None:
+        policy = GoalPolicy(env, config.practise.width, key=policy_key)
+        policy = fit_inverse(env, policy, examples, config.inverse, key=inverse_key, watch=watch)
+        begun_practice = practice_of(policy, possible, config.practise)
+    practised, table = practise(
+        env, detector, possible, config.practise, key=attempts_key, begun=begun_practice, watch=watch
+    )
+    policy = practised.learner.policy
+    if foreseen is None:
+        return agent_of(env, config, detector, policy, table)
+    if config.foresee.imagine:
+        table = imagine(env, foreseen.outlook, examples, table, config.foresee, key=imagine_key)
+        watch("imagine", 1.0, {"sets": table.num_nodes, "edges": table.num_edges}, table)
+    return agent_of(env, config, detector, policy, table, foreseen.outlook)
+
+
+def agent_of(
+    env: Environment,
+    config: TrainConfig,
+    detector: AttributeDetector | None,
+    policy: GoalPolicy,
+    table: TransitionTable,
+    outlook: Outlook | None = None,
+) -> Agent:
+    """The agent that these parts make up, with the manners that its training gave it."""
+    longest = config.practise.max_attempt_steps
+    # One step is either enough or it is not; of longer attempts, a few take twice as long as they should.
+    patience = longest if longest == 1 else 2 * longest
+    return Agent(env, detector, policy, table, patience, config.practise.greedy, outlook)
 
 
 def _carried_over(begun: Progress, possible: TransitionTable) -> Practised | None:

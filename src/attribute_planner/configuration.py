@@ -6,6 +6,9 @@ from attribute_planner.errors import ConfigurationError, unknown_name
 from attribute_planner.parts.table import ESTIMATORS
 from attribute_planner.phases.detect import DetectConfig
 from attribute_planner.phases.explore import BONUSES, ExploreConfig
+from attribute_planner.phases.fitting import FitConfig
+from attribute_planner.phases.foresee import ForeseeConfig
+from attribute_planner.phases.inverse import InverseConfig
 from attribute_planner.phases.practise import LEARNERS, PractiseConfig
 from attribute_planner.phases.reinforce import ReinforceConfig
 
@@ -20,6 +23,10 @@ class TrainConfig:
     """Phase 2: which transitions are possible."""
     practise: PractiseConfig = field(default_factory=PractiseConfig)
     """Phase 3: the policy and how well it does."""
+    inverse: InverseConfig = field(default_factory=InverseConfig)
+    """The policy as an inverse model, where a transition is a single step."""
+    foresee: ForeseeConfig = field(default_factory=ForeseeConfig)
+    """The outlook, likewise."""
     estimator: str = "posterior"
     """How attempts and successes become c_π: `ratio` (the paper's), `posterior`, or `visits` (the paper's ablation)."""
 
@@ -32,6 +39,10 @@ class TrainConfig:
             raise unknown_name("exploring policy", self.explore.policy, EXPLORERS)
         if self.practise.method not in LEARNERS:
             raise unknown_name("learning method", self.practise.method, LEARNERS)
+        if self.foresee.learn and self.practise.method != "inverse":
+            raise ConfigurationError(
+                "An outlook is learned from single steps: foresee.learn needs practise.method=inverse."
+            )
         for phase in (self.explore, self.practise):
             for name in ("steps", "copies", "window", "windows_per_epoch", "width"):
                 require_positive(f"{type(phase).__name__}.{name}", getattr(phase, name))
@@ -81,9 +92,31 @@ STARCRAFT = TrainConfig(
 )
 """The paper's budgets, bonus and t_max."""
 
+IMAGES = FitConfig(updates=12_000, batch=1024, learning_rate=1e-3, weight_decay=1e-4)
+
+BLOCKS = TrainConfig(
+    detect=DetectConfig(learn=True, labels=1_000_000, held_out=0.02, fit=IMAGES, width=128),
+    explore=ExploreConfig(steps=1_000_000, policy="random", copies=4_096),
+    practise=PractiseConfig(
+        steps=2_000_000,
+        method="inverse",
+        max_attempt_steps=1,
+        decay=1.0,
+        copies=4_096,
+        window=10,
+        windows_per_epoch=10,
+        width=128,
+        greedy=True,
+    ),
+    inverse=InverseConfig(fit=IMAGES),
+    foresee=ForeseeConfig(learn=True, fit=IMAGES),
+)
+"""The paper's million single drops, and a detector from as many labels."""
+
 PRESETS: dict[str, TrainConfig] = {
     "switches": TrainConfig(explore=ExploreConfig(steps=400_000), practise=PractiseConfig(steps=12_000_000)),
-    "crafting": TrainConfig(explore=ExploreConfig(steps=1_000_000), practise=PractiseConfig(steps=10_000_000)),
+    "crafting": TrainConfig(explore=ExploreConfig(steps=1_000_000), practise=PractiseConfig(steps=18_000_000)),
+    "blocks": BLOCKS,
     "starcraft-small": STARCRAFT,
     "starcraft-large": STARCRAFT,
 }
@@ -106,5 +139,8 @@ def paper_config(name: str) -> TrainConfig:
         config,
         explore=replace(config.explore, learning=plain),
         practise=replace(config.practise, learning=plain, step_reward=-0.1, hindsight=0.0, decay=0.9),
+        detect=replace(config.detect, symmetric=False),
+        inverse=replace(config.inverse, symmetric=False),
+        foresee=replace(config.foresee, learn=False),
         estimator="ratio",
     )

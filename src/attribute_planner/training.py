@@ -107,7 +107,13 @@ class Recorder:
         self._saved, self._unsaved = time.monotonic(), False
 
 
-PRODUCTS = {"detect": "detected", "explore": "explored", "practise": "practised"}
+PRODUCTS = {
+    "detect": "detected",
+    "explore": "explored",
+    "foresee": "foreseen",
+    "practise": "practised",
+    "imagine": "imagined",
+}
 """Which part of `Progress` a phase produces."""
 
 

@@ -339,7 +339,7 @@ def test_labels_take_the_place_of_describing(as_indices: bool):
     env = countdown(describe=None, labelled=([3, 0], attributes))
     assert not env.describes
     assert env.labels is not None
-    assert env.labels.observation.tolist() == [[0, 0, 0, 1, 0, 0], [1, 0, 0, 0, 0, 0]]
+    assert env.labels.states.tolist() == [[0, 0, 0, 1, 0, 0], [1, 0, 0, 0, 0, 0]]
     assert env.labels.values.tolist() == [[3, 0], [0, 1]]
     assert env.worlds(1).reset(KEY).values is None
 

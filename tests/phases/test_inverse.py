@@ -1,39 +1,30 @@
-from dataclasses import replace
-
 import jax
 import jax.numpy as jnp
 import numpy as np
-import pytest
 
 from attribute_planner.environments.spaces import Discrete, VectorSpec
 from attribute_planner.parts.policy import GoalPolicy
-from attribute_planner.parts.table import table_of_counts
-from attribute_planner.phases.collecting import Arrival, Experience
-from attribute_planner.phases.explore import Acted, explore
-from attribute_planner.phases.inverse import inverse_loss
-from attribute_planner.phases.practise import practise
+from attribute_planner.phases.examples import Examples, collect_examples
+from attribute_planner.phases.fitting import FitConfig
+from attribute_planner.phases.inverse import InverseConfig, fit_inverse, inverse_loss
 from attribute_planner.phases.progress import nobody
-from tests.probes import RING, TINY, Still, numbers, with_drawn_weights
+from tests.probes import RING, Still, numbers, with_drawn_weights
 
 
-def test_the_loss_is_the_surprise_at_actions_that_changed_something():
+def test_the_loss_is_the_surprise_at_the_actions_taken():
     env = Still(VectorSpec(1), numbers(2), Discrete(("left", "right")))
     policy = jax.tree.map(jnp.zeros_like, with_drawn_weights(lambda key: GoalPolicy(env, 2, key=key)))
-    policy = jax.tree.map(lambda leaf: jnp.log(jnp.array([1.0, 3.0])) if leaf.shape == (2,) else leaf, policy)
     # The hidden layers' biases are as wide; they do not reach the heads, whose weights are zero.
-    words = lambda *sets: jnp.array(sets, jnp.uint32)[:, None]  # noqa: E731
-    no = jnp.zeros(3, bool)
-    steps = Experience(
-        jnp.zeros((3, 1)), words(0, 0, 1), Arrival(words(1, 0, 0), no, no), Acted(jnp.array([0, 0, 1])), None
-    )
-    loss, metrics = inverse_loss(policy, env.space, steps)
+    policy = jax.tree.map(lambda leaf: jnp.log(jnp.array([1.0, 3.0])) if leaf.shape == (2,) else leaf, policy)
+    steps = Examples(jnp.zeros((2, 1)), jnp.array([0, 1]), jnp.array([[0], [1]]), jnp.array([[1], [0]]))
+    loss = inverse_loss(policy, steps.before, steps)
     np.testing.assert_allclose(loss, -(np.log(1 / 4) + np.log(3 / 4)) / 2, rtol=1e-5)
-    assert metrics["changed"] == pytest.approx(2 / 3)
 
 
-def test_a_world_of_single_steps_is_learned_from_random_actions():
-    explored = explore(RING, None, replace(TINY.explore, policy="random"), key=jax.random.key(0), watch=nobody)
-    table = table_of_counts(RING.attributes, explored.counts)
-    config = replace(TINY.practise, method="inverse", max_attempt_steps=1, steps=9_600, decay=0.1)
-    _, practised = practise(RING, None, table, config, key=jax.random.key(0), watch=nobody)
-    assert practised.probability.min() > 0.85
+def test_the_action_between_two_sets_is_learned_from_random_ones():
+    examples = collect_examples(RING, None, 256, copies=64, steps_per_episode=1, key=jax.random.key(0), watch=nobody)
+    config = InverseConfig(fit=FitConfig(updates=100, batch=32, learning_rate=0.02))
+    policy = with_drawn_weights(lambda key: GoalPolicy(RING, 16, key=key))
+    policy = fit_inverse(RING, policy, examples, config, key=jax.random.key(1), watch=nobody)
+    opinion = policy(RING.look(examples.before), jnp.asarray(examples.values), jnp.asarray(examples.values_after))
+    assert (np.asarray(opinion.mode()) == examples.action).all()

@@ -222,8 +222,21 @@ class AttributeSpace:
 
     def one_hot(self, values: Array) -> jax.Array:
         """`[..., sum of sizes]` one-hot form, attribute after attribute; a negative value is all zeros."""
-        parts = [jax.nn.one_hot(values[..., i], size) for i, size in enumerate(self.sizes)]
-        return jnp.concatenate(parts, axis=-1)
+        owner = np.repeat(np.arange(len(self)), self.sizes)
+        value = (np.arange(len(owner)) - self.offsets[owner]).astype(np.int32)
+        here = jnp.asarray(values, jnp.int32)[..., owner]
+        return (here == value.reshape((1,) * (here.ndim - 1) + value.shape)).astype(jnp.float32)
+
+    def by_attribute(self, outputs: jax.Array) -> jax.Array:
+        """`[..., A, V]` of outputs `[..., sum of sizes]`: V is the most values of any, `NO_CHANCE` fills the rest."""
+        places = self.offsets[:, None] + np.arange(self.sizes.max())
+        exists = np.arange(self.sizes.max()) < self.sizes[:, None]
+        chosen = outputs[..., np.where(exists, places, 0)]
+        return jnp.where(jnp.asarray(exists).reshape((1,) * (chosen.ndim - 2) + exists.shape), chosen, NO_CHANCE)
+
+
+NO_CHANCE = -1e9
+"""The logit of a value that an attribute does not have."""
 
 
 def _are_names(values: object) -> bool:

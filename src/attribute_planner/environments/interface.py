@@ -15,6 +15,7 @@ import numpy as np
 
 from attribute_planner.attributes import AttributeSpace
 from attribute_planner.environments.spaces import ActionSpace, Observation, ObservationSpec
+from attribute_planner.environments.symmetry import Symmetries
 from attribute_planner.environments.tasks import Task
 from attribute_planner.environments.worlds import PureWorlds, Worlds
 from attribute_planner.errors import unknown_name
@@ -67,9 +68,21 @@ class Environment(abc.ABC):
         """Tasks of rising difficulty that end in the main task, for baselines that need one."""
         return tuple(self.tasks.values())[:1]
 
+    @property
+    def symmetries(self) -> Symmetries | None:
+        """Renamings under which the rules stay as they are; `None` if there are none, or none are known."""
+        return None
+
     @abc.abstractmethod
     def worlds(self, copies: int) -> Worlds:
         """`copies` of the environment that are stepped together."""
+
+    def look(self, states: Any) -> Observation:
+        """The observations `[N, ...]` of what was kept of moments (`Moment.kept`); can be traced.
+
+        Most environments on the host keep the observations themselves.
+        """
+        return states
 
     def task(self, name: str | None) -> Task:
         """The task of that name; the main one for `None`."""
@@ -98,6 +111,9 @@ class PureEnvironment(Environment):
     @abc.abstractmethod
     def describe(self, state: State) -> jax.Array:
         """`int32[A]` the true attribute values: f of the paper."""
+
+    def look(self, states: State) -> Observation:
+        return jax.vmap(self.observe)(states)
 
     def terminated(self, state: State) -> jax.Array:
         """Whether the episode is over for good; by default it never is."""

@@ -1,16 +1,16 @@
-"""Labelled observations: what an attribute detector is learned from."""
+"""Labelled states: what an attribute detector is learned from."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-import numpy as np
+from attribute_planner.environments.spaces import Array
 
 
 class Labels(NamedTuple):
     """Labelled pairs.
 
-    observation: `[N, ...]`.
-    values: `int32[N, A]` their attribute values.
+    states: `[N, ...]` observations, or whatever the environment's `look` makes observations of.
+    values: `int[N, A]` their attribute values.
     """
 
-    observation: np.ndarray
-    values: np.ndarray
+    states: Any
+    values: Array

@@ -32,12 +32,19 @@ class Moment:
     values: `int32[B, A]` true attribute values; `None` where f is not given.
     terminated: `[B]` the episode is over for good.
     truncated: `[B]` the episode was cut off by its time limit.
+    states: what `env.look` shows the observation of again; the observation itself where there is nothing smaller.
     """
 
     observation: Observation
     values: np.ndarray | jax.Array | None
     terminated: np.ndarray
     truncated: np.ndarray
+    states: Any = None
+
+    @property
+    def kept(self) -> Any:
+        """What to keep of the moment, to look at later."""
+        return self.observation if self.states is None else self.states
 
     @property
     def over(self) -> np.ndarray:
@@ -106,7 +113,7 @@ class PureWorlds(Worlds):
 
     def _moment(self) -> Moment:
         observation, values, terminated = _compiled_look(self.env)(self._states)
-        return Moment(observation, values, np.asarray(terminated), np.zeros(self.copies, bool))
+        return Moment(observation, values, np.asarray(terminated), np.zeros(self.copies, bool), self._states)
 
 
 def where_batch(which: jax.Array, then: Any, otherwise: Any) -> Any:

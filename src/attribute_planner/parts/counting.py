@@ -1,8 +1,8 @@
 """Counting transitions between attribute sets as they are seen: exact, growing, fast on whole batches.
 
-Rows of packed words are numbered in the order in which they first appear (`RowIndex`); a transition is a pair of such
-numbers, numbered in turn. Counting then is adding into an array. Nothing is ever hashed without the whole row being
-compared, so two different attribute sets are never merged.
+Rows of packed words are numbered as they first appear, those of one batch in any order (`RowIndex`); a transition is a
+pair of such numbers, numbered in turn. Counting then is adding into an array. Nothing is ever hashed without the whole
+row being compared, so two different attribute sets are never merged.
 """
 
 from copy import copy
@@ -32,7 +32,7 @@ class RowIndex:
 
     @property
     def rows(self) -> np.ndarray:
-        """`uint32[N, width]` every distinct row, in order of appearance."""
+        """`uint32[N, width]` every distinct row, by number."""
         return self._rows[: self._count]
 
     def copy(self) -> "RowIndex":
@@ -134,7 +134,8 @@ class TransitionCounts:
 
     def add(self, source: np.ndarray, target: np.ndarray, visits: np.ndarray) -> None:
         """Add counts collected elsewhere: tables of several explorers sum up."""
-        np.add.at(self._visits, self._number(source, target), visits)
+        pairs = self._number(source, target)  # first: it may replace the array
+        np.add.at(self._visits, pairs, visits)
         self.total += int(visits.sum())
 
     def _number(self, source: np.ndarray, target: np.ndarray) -> np.ndarray:

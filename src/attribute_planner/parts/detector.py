@@ -27,16 +27,14 @@ class AttributeDetector(eqx.Module):
         self.heads = Dense(width, int(env.attributes.sizes.sum()), gain=0.1, key=head_key)
         self.space = env.attributes
 
-    def logits(self, observation: jax.Array) -> list[jax.Array]:
-        """Per attribute `[..., size]`, not normalised."""
-        outputs = self.heads(self.trunk(observation))  # pyright: ignore[reportCallIssue]
-        return jnp.split(outputs, np.cumsum(self.space.sizes)[:-1].tolist(), axis=-1)
+    def logits(self, observation: jax.Array) -> jax.Array:
+        """`[..., A, V]` of each value of each attribute, not normalised."""
+        return self.space.by_attribute(self.heads(self.trunk(observation)))  # pyright: ignore[reportCallIssue]
 
     def __call__(self, observation: Observation) -> jax.Array:
         """`int32[..., A]` the most likely value of each attribute."""
         assert not isinstance(observation, UnitObservation), "what single units see is nothing to detect attributes in"
-        logits = self.logits(jnp.asarray(observation))
-        return jnp.stack([jnp.argmax(each, axis=-1) for each in logits], axis=-1).astype(jnp.int32)
+        return jnp.argmax(self.logits(jnp.asarray(observation)), axis=-1).astype(jnp.int32)
 
 
 @eqx.filter_jit

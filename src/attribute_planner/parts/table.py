@@ -9,7 +9,7 @@ import numpy as np
 from attribute_planner.attributes import AttributeSpace, Goal
 from attribute_planner.attributes.space import key_of_words
 from attribute_planner.errors import unknown_name
-from attribute_planner.parts.counting import TransitionCounts
+from attribute_planner.parts.counting import FREE, RowIndex, TransitionCounts
 
 UNKNOWN = -1
 """The number of an attribute set that the table does not hold."""
@@ -74,6 +74,18 @@ class TransitionTable:
     def number_of(self, values: np.ndarray) -> int:
         """The number of the set with these values `[A]`, `UNKNOWN` if it was never seen."""
         return self._number_by_key.get(self.space.key(values), UNKNOWN)
+
+    @cached_property
+    def _index(self) -> tuple[RowIndex, np.ndarray]:
+        """Finds packed sets; and `[N]` the table's number of each that it has numbered in its own way."""
+        index = RowIndex(self.words.shape[1])
+        return index, np.argsort(index.number(self.words))
+
+    def numbers_of(self, words: np.ndarray) -> np.ndarray:
+        """`int[B]` the numbers of packed sets `[B, W]`, `UNKNOWN` for those never seen."""
+        index, number = self._index
+        found = index.find(words)
+        return np.where(found == FREE, UNKNOWN, number[found])
 
     def edge(self, source: int, target: int) -> int:
         """The number of the edge between two sets, which must exist."""

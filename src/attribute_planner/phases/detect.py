@@ -1,7 +1,6 @@
 """Phase 1, detect: fit f̂ to labelled pairs of observations and attributes (step 1 of Algorithm 1)."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -12,11 +11,11 @@ import optax
 
 from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.labels import Labels
-from attribute_planner.environments.spaces import Observation, UnitObservation
+from attribute_planner.environments.spaces import Observation, UnitObservation, uniform_action
 from attribute_planner.errors import ConfigurationError
-from attribute_planner.parts.detector import AttributeDetector, detected_values
-from attribute_planner.phases.collecting import collector_for
-from attribute_planner.phases.explore import RandomActions
+from attribute_planner.parts.detector import AttributeDetector
+from attribute_planner.phases.examples import compact
+from attribute_planner.phases.fitting import FitConfig, fit
 from attribute_planner.phases.progress import Watch
 
 Key = jax.Array
@@ -32,12 +31,10 @@ class DetectConfig:
     """How many labelled states to learn from, where the environment's own f labels them."""
     held_out: float = 0.1
     """Which share of the labels is kept to measure the error."""
-    passes: int = 20
-    """How often each label is seen."""
-    batch: int = 256
-    """Labels per update."""
-    learning_rate: float = 2e-3
-    """Step size of Adam at the start; it falls to zero along a cosine."""
+    symmetric: bool = True
+    """Whether to learn from every label under all symmetries of the environment, if it names any."""
+    fit: FitConfig = field(default_factory=FitConfig)
+    """How it is fitted to the labels."""
     width: int = 100
     """Units in each hidden layer."""
 
@@ -62,16 +59,17 @@ class Detected(NamedTuple):
     error: DetectorError
 
 
-def detect(
-    env: Environment, config: DetectConfig, *, key: Key, labels: Labels | None = None, watch: Watch
-) -> Detected | None:
+def detect(env: Environment, config: DetectConfig, *, key: Key, watch: Watch) -> Detected | None:
     """Step 1 of Algorithm 1; `None` where f is given and is to be used."""
     if env.describes and not config.learn:
         return None
     label_key, fit_key = jax.random.split(key)
-    if labels is None:
-        labels = env_labels(env, config.labels, key=label_key)
-    return fit_detector(env, labels, config, key=fit_key, watch=watch)
+    return fit_detector(env, env_labels(env, config.labels, key=label_key), config, key=fit_key, watch=watch)
+
+
+STEPS_BETWEEN_LABELS = 4
+"""Neighbours in time look alike: only each fourth state of random play is labelled."""
+COPIES = 1024
 
 
 def env_labels(env: Environment, count: int, *, key: Key) -> Labels:
@@ -81,92 +79,81 @@ def env_labels(env: Environment, count: int, *, key: Key) -> Labels:
         return own
     if not env.describes:
         raise ConfigurationError(f"{env.name} gives neither f nor labels: pass describe=… or labelled=….")
-    begin_key, play_key = jax.random.split(key)
-    copies, window = min(count, 256), 4
-    collector = collector_for(env, None, copies, key=begin_key)
-    observations, words, have = [], [], 0
-    while have < count:
-        play_key, window_key = jax.random.split(play_key)
-        # Only the last state of a window is labelled: neighbours in time look alike.
-        seen = collector.collect(RandomActions(env), window, key=window_key)
-        observations.append(jax.tree.map(lambda leaf: np.asarray(leaf[-1]), seen.observation))
-        words.append(np.asarray(seen.words[-1]))
-        have += copies
-    collector.close()
-    observation = jax.tree.map(lambda *leaves: np.concatenate(leaves)[:count], *observations)
-    return Labels(observation, np.asarray(env.attributes.unpack(np.concatenate(words)[:count])))
+    worlds = env.worlds(min(count, COPIES))
+    states, values, steps = [], [], env.episode_steps
+    moment = None
+    while len(states) * worlds.copies < count:
+        key, reset_key = jax.random.split(key)
+        if moment is None or steps + STEPS_BETWEEN_LABELS > env.episode_steps:
+            moment, steps = worlds.reset(reset_key), 0
+        for _ in range(min(STEPS_BETWEEN_LABELS, env.episode_steps)):
+            key, action_key, chance_key, again_key = jax.random.split(key, 4)
+            batch = (worlds.copies,) if env.units is None else (worlds.copies, env.units)
+            action = uniform_action(env.actions, batch, key=action_key)
+            moment = worlds.step(jax.tree.map(np.asarray, action), chance_key)
+            if moment.over.any():
+                moment = worlds.reset_where(moment.over, again_key)
+        steps += STEPS_BETWEEN_LABELS
+        states.append(jax.tree.map(np.asarray, moment.kept))
+        values.append(compact(np.asarray(moment.values)))
+    worlds.close()
+    return Labels(jax.tree.map(lambda *leaves: np.concatenate(leaves)[:count], *states), np.concatenate(values)[:count])
 
 
 def fit_detector(env: Environment, labels: Labels, config: DetectConfig, *, key: Key, watch: Watch) -> Detected:
     """f̂ by supervised learning, with its error on the share of the labels that was held out."""
-    if isinstance(labels.observation, UnitObservation):
+    if isinstance(labels.states, UnitObservation) or env.units is not None:
         raise ConfigurationError("A detector cannot be learned from what single units see; give the true attributes.")
-    split_key, network_key, shuffle_key = jax.random.split(key, 3)
+    split_key, network_key, fit_key = jax.random.split(key, 3)
     kept, held = _split(labels, config.held_out, key=split_key)
-    updates = config.passes * max(len(kept.values) // config.batch, 1)
-    optimiser = optax.adam(falling_rate(config.learning_rate, updates))
     detector = AttributeDetector(env, config.width, key=network_key)
-    state = optimiser.init(eqx.filter(detector, eqx.is_array))
-    detected = Detected(detector, detector_error(detector, held))
-    for number, pass_key in enumerate(jax.random.split(shuffle_key, config.passes)):
-        detector, state, loss = _one_pass(
-            detector, state, kept, optimiser, min(config.batch, len(kept.values)), pass_key
-        )
-        detected = Detected(detector, detector_error(detector, held))
-        done = (number + 1) / config.passes
-        metrics = {"pass": number + 1, "loss": float(loss), "error_full_set": detected.error.full_set}
-        watch("detect", done, metrics, detected if done == 1 else None)
-    return detected
+    error = detector_error(env, detector, held)
+
+    def loss(detector: AttributeDetector, batch: Labels, key: Key) -> jax.Array:
+        batch = _renamed(env, batch, key) if config.symmetric else batch
+        return detection_loss(detector, env.look(batch.states), jnp.asarray(batch.values, jnp.int32))
+
+    def report(updates: int, detector: AttributeDetector, loss: float) -> None:
+        nonlocal error
+        error = detector_error(env, detector, held)
+        metrics = {"updates": updates, "loss": loss, "error_full_set": error.full_set}
+        so_far = Detected(detector, error) if updates >= config.fit.updates else None
+        watch("detect", updates / config.fit.updates, metrics, so_far)
+
+    detector = fit(detector, loss, kept, config.fit, key=fit_key, report=report)
+    return Detected(detector, error)
 
 
-def falling_rate(highest: float, updates: int) -> Callable[[Any], Any]:
-    """A step size by the number of updates made: it falls to zero along a cosine."""
-    # Optax has one too, which counts on types that promote.
-    return lambda count: highest * 0.5 * (1 + jnp.cos(jnp.pi * jnp.minimum(count.astype(jnp.float32) / updates, 1.0)))
-
-
-def detector_error(detector: AttributeDetector, labels: Labels, batch: int = 4096) -> DetectorError:
+def detector_error(env: Environment, detector: AttributeDetector, labels: Labels, batch: int = 2048) -> DetectorError:
     """How often a detector is wrong on labelled states."""
-    starts = range(0, len(labels.values), batch)
-    found = [np.asarray(detected_values(detector, labels.observation[i : i + batch])) for i in starts]
-    wrong = np.concatenate(found) != labels.values
+    parts = [
+        jax.tree.map(lambda leaf, start=start: leaf[start : start + batch], labels.states)
+        for start in range(0, len(labels.values), batch)
+    ]
+    wrong = np.concatenate([np.asarray(_detect(env, detector, part)) for part in parts]) != labels.values
     return DetectorError(wrong.mean(axis=0), float(wrong.any(axis=1).mean()), len(wrong))
+
+
+@eqx.filter_jit
+def _detect(env: Environment, detector: AttributeDetector, states: Any) -> jax.Array:
+    return detector(env.look(states))
 
 
 def detection_loss(detector: AttributeDetector, observation: Observation, values: jax.Array) -> jax.Array:
     """Mean cross-entropy per state, summed over attributes."""
-    losses = [
-        optax.softmax_cross_entropy_with_integer_labels(logits, values[..., i])
-        for i, logits in enumerate(detector.logits(jnp.asarray(observation)))
-    ]
-    return jnp.mean(sum(losses[1:], losses[0]))
+    logits = detector.logits(jnp.asarray(observation))
+    return jnp.mean(jnp.sum(optax.softmax_cross_entropy_with_integer_labels(logits, values), axis=-1))
 
 
-@eqx.filter_jit
-def _one_pass(
-    detector: AttributeDetector,
-    state: optax.OptState,
-    labels: Labels,
-    optimiser: optax.GradientTransformation,
-    batch: int,
-    key: Key,
-) -> tuple[AttributeDetector, optax.OptState, jax.Array]:
-    """Every label once, in random order."""
-    count = labels.values.shape[0] // batch
-    order = jax.random.permutation(key, labels.values.shape[0])[: count * batch].reshape(count, batch)
-    observation, values = jax.tree.map(jnp.asarray, labels)
-    dynamic, static = eqx.partition(detector, eqx.is_array)
-
-    def learn(carry, chosen):
-        dynamic, state = carry
-        loss, gradient = eqx.filter_value_and_grad(detection_loss)(
-            eqx.combine(dynamic, static), observation[chosen], values[chosen]
-        )
-        changes, state = optimiser.update(gradient, state)
-        return (eqx.apply_updates(dynamic, changes), state), loss
-
-    (dynamic, state), losses = jax.lax.scan(learn, (dynamic, state), order)
-    return eqx.combine(dynamic, static), state, jnp.mean(losses)
+def _renamed(env: Environment, labels: Labels, key: Key) -> Labels:
+    """Each label under a random symmetry of the environment."""
+    symmetries = env.symmetries
+    if symmetries is None:
+        return labels
+    which = jax.random.randint(key, (len(labels.values),), 0, symmetries.count)
+    order = jnp.asarray(symmetries.attributes)[which]
+    values = jnp.take_along_axis(jnp.asarray(labels.values), order, axis=-1)
+    return Labels(jax.vmap(symmetries.rename_state)(labels.states, which), values)
 
 
 def _split(labels: Labels, held_out: float, *, key: Key) -> tuple[Labels, Labels]:
@@ -175,6 +162,4 @@ def _split(labels: Labels, held_out: float, *, key: Key) -> tuple[Labels, Labels
     if held >= len(order):
         raise ConfigurationError(f"{len(order)} labelled states are too few to learn from and to test on.")
     kept, tested = order[held:], order[:held]
-    return Labels(labels.observation[kept], labels.values[kept]), Labels(
-        labels.observation[tested], labels.values[tested]
-    )
+    return jax.tree.map(lambda leaf: leaf[kept], labels), jax.tree.map(lambda leaf: leaf[tested], labels)

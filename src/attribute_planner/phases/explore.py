@@ -103,6 +103,11 @@ def _nothing_explored(env: Environment, config: ExploreConfig, *, key: Key) -> E
     return Explored(TransitionCounts(env.attributes.num_words), new_learner(policy, config.learning), epoch=0, steps=0)
 
 
+def explored_by_chance(env: Environment, config: ExploreConfig, counts: TransitionCounts, steps: int) -> Explored:
+    """What random steps taken elsewhere have come to; nobody learned to explore."""
+    return _nothing_explored(env, config, key=jax.random.key(0))._replace(counts=counts, steps=steps)
+
+
 def _explore_epoch(
     env: Environment, detector: AttributeDetector | None, config: ExploreConfig, explored: Explored, *, key: Key
 ) -> tuple[Explored, dict]:

@@ -4,38 +4,49 @@ Random actions are taken, and π learns to name the action, given where it began
 Section 2.1 of the paper). No reward and no return is involved.
 """
 
-import equinox as eqx
+from dataclasses import dataclass, field
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 
-from attribute_planner.attributes import AttributeSpace
+from attribute_planner.environments.interface import Environment
 from attribute_planner.parts.policy import GoalPolicy
-from attribute_planner.phases.collecting import Experience
-from attribute_planner.phases.reinforce import Learner, ReinforceConfig, optimiser_for, weighted_mean
+from attribute_planner.phases.examples import Examples, renamed
+from attribute_planner.phases.fitting import FitConfig, fit
+from attribute_planner.phases.progress import Watch
+
+Key = jax.Array
 
 
-@eqx.filter_jit
-def inverse_update(
-    learner: Learner,
-    space: AttributeSpace,
-    experience: Experience,
-    config: ReinforceConfig,
-    *,
-    remaining: float | jax.Array = 1.0,
-) -> tuple[Learner, dict]:
-    """The learner after one batch of random single steps `[T, B, ...]`, and its metrics."""
-    flat = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), experience)
-    gradient, metrics = eqx.filter_grad(inverse_loss, has_aux=True)(learner.policy, space, flat)
-    changes, state = optimiser_for(config).update(gradient, learner.optimiser)
-    warmth = jnp.asarray(remaining if config.cool_down else 1.0, jnp.float32)
-    changes = jax.tree.map(lambda change: warmth * change, changes)
-    return Learner(eqx.apply_updates(learner.policy, changes), state), metrics
+@dataclass(frozen=True)
+class InverseConfig:
+    """How the inverse model is learned (`practise.method=inverse`), from as many random steps as exploration takes."""
+
+    steps_per_episode: int = 1
+    """After how many random steps a world begins anew."""
+    symmetric: bool = True
+    """Whether to learn from every example under all symmetries of the environment, if it names any."""
+    fit: FitConfig = field(default_factory=FitConfig)
+    """How π is fitted to the examples."""
 
 
-def inverse_loss(policy: GoalPolicy, space: AttributeSpace, steps: Experience) -> tuple[jax.Array, dict]:
-    """−log π(action | before, attributes after), over the steps `[N]` that changed an attribute."""
-    before, after = jnp.asarray(space.unpack(steps.words)), jnp.asarray(space.unpack(steps.arrival.words))
-    changed = jnp.any(before != after, axis=-1).astype(jnp.float32)
-    log_prob = policy(steps.observation, before, after).log_prob(steps.record.action)
-    surprise = -weighted_mean(log_prob, changed)
-    return surprise, {"surprise": surprise, "changed": jnp.mean(changed)}
+def fit_inverse(
+    env: Environment, policy: GoalPolicy, examples: Examples, config: InverseConfig, *, key: Key, watch: Watch
+) -> GoalPolicy:
+    """π, fitted to the examples that changed an attribute."""
+
+    def loss(policy: GoalPolicy, steps: Examples, key: Key) -> jax.Array:
+        steps = renamed(env, steps, key) if config.symmetric else steps
+        return inverse_loss(policy, env.look(steps.before), steps)
+
+    def report(updates: int, policy: GoalPolicy, surprise: float) -> None:
+        watch("inverse", updates / config.fit.updates, {"updates": updates, "surprise": surprise}, None)
+
+    return fit(policy, loss, examples.take(examples.changed), config.fit, key=key, report=report)
+
+
+def inverse_loss(policy: GoalPolicy, observation: Any, steps: Examples) -> jax.Array:
+    """The mean of −log π(action | before, attributes after)."""
+    values, after = (jnp.asarray(each, jnp.int32) for each in (steps.values, steps.values_after))
+    return -jnp.mean(policy(observation, values, after).log_prob(steps.action))

@@ -17,8 +17,6 @@ from attribute_planner.parts.detector import AttributeDetector
 from attribute_planner.parts.policy import GoalPolicy
 from attribute_planner.parts.table import UNKNOWN, TransitionTable
 from attribute_planner.phases.collecting import Arrival, Behaviour, Experience, collector_for
-from attribute_planner.phases.explore import RandomActions
-from attribute_planner.phases.inverse import inverse_update
 from attribute_planner.phases.neighbours import NeighbourGraph, neighbour_graph
 from attribute_planner.phases.progress import Watch
 from attribute_planner.phases.reinforce import Batch, Learner, ReinforceConfig, new_learner, update
@@ -34,7 +32,7 @@ class PractiseConfig:
     """Environment steps in all copies together: N₂ of Algorithm 1."""
     method: str = "reinforce"
     """How π learns: `reinforce`, from arriving; or `inverse`, from random actions and what came of them, for worlds in
-    which a transition is a single step."""
+    which a transition is a single step: practice then only keeps the score."""
     max_attempt_steps: int = 80
     """After how many steps an attempt at a neighbour is given up: t_max."""
     step_reward: float = -0.01
@@ -55,6 +53,8 @@ class PractiseConfig:
     """Updates in an epoch; an epoch begins with fresh episodes."""
     width: int = 100
     """Units in each hidden layer."""
+    greedy: bool = False
+    """Whether π always takes its likeliest action, in practice and afterwards; else it draws one."""
     learning: ReinforceConfig = field(default_factory=ReinforceConfig)
     """How the policy learns."""
 
@@ -93,7 +93,7 @@ def practise(
         )
     policy_key, epochs_key = jax.random.split(key)
     graph = neighbour_graph(explored, config.visit_exponent)
-    practised = begun or _nothing_practised(env, explored, config, key=policy_key)
+    practised = begun or practice_of(GoalPolicy(env, config.width, key=policy_key), explored, config)
     while practised.steps < config.steps:
         epoch_key = jax.random.fold_in(epochs_key, practised.epoch)
         practised, metrics = _practise_epoch(env, detector, graph, config, practised, key=epoch_key)
@@ -101,8 +101,8 @@ def practise(
     return practised, explored.with_practice(practised.attempts, practised.successes)
 
 
-def _nothing_practised(env: Environment, explored: TransitionTable, config: PractiseConfig, *, key: Key) -> Practised:
-    policy = GoalPolicy(env, config.width, key=key)
+def practice_of(policy: GoalPolicy, explored: TransitionTable, config: PractiseConfig) -> Practised:
+    """Where practice with a policy begins: with no attempt at any edge."""
     nothing = np.zeros(explored.num_edges)
     return Practised(new_learner(policy, config.learning), nothing, nothing, epoch=0, steps=0)
 
@@ -117,18 +117,18 @@ def _practise_epoch(
     key: Key,
 ) -> tuple[Practised, dict]:
     """One epoch: fresh episodes, several windows of attempts; then the old statistics fade by γ."""
-    begin_key, learn_key, windows_key = jax.random.split(key, 3)
+    begin_key, windows_key = jax.random.split(key)
     collector = collector_for(env, detector, config.copies, key=begin_key)
-    learn = LEARNERS[config.method](env, detector, graph, config, learn_key)
+    learn = LEARNERS[config.method]
     learner, steps, metrics = practised.learner, practised.steps, {}
     score = jnp.zeros((2, len(practised.attempts)), jnp.int32)
     for window_key in jax.random.split(windows_key, config.windows_per_epoch):
         collect_key, update_key = jax.random.split(window_key)
-        behaviour = AimAtNeighbours(learner.policy, graph, config.max_attempt_steps)
+        behaviour = AimAtNeighbours(learner.policy, graph, config.max_attempt_steps, config.greedy)
         experience = collector.collect(behaviour, config.window, key=collect_key)
         score = add_attempts(score, experience)
         remaining = jnp.float32(max(1 - steps / config.steps, 0.0))
-        learner, metrics = learn(learner, experience, remaining, update_key)
+        learner, metrics = learn(graph, config, learner, experience, remaining, update_key)
         steps += config.copies * config.window
         if steps >= config.steps:
             break
@@ -149,40 +149,39 @@ def _practise_epoch(
     ), metrics
 
 
-LearnWindow = Callable[[Learner, Experience, jax.Array, Key], tuple[Learner, dict]]
-"""Learner, attempts of one window, share of the phase that remains, key → learner, metrics."""
+LearnWindow = Callable[[NeighbourGraph, PractiseConfig, Learner, Experience, jax.Array, Key], tuple[Learner, dict]]
+"""Graph, settings, learner, attempts of one window, share of the phase that remains, key → learner, metrics."""
 
 
 def _by_reinforce(
-    env: Environment, detector: AttributeDetector | None, graph: NeighbourGraph, config: PractiseConfig, key: Key
-) -> LearnWindow:
+    graph: NeighbourGraph,
+    config: PractiseConfig,
+    learner: Learner,
+    experience: Experience,
+    remaining: jax.Array,
+    key: Key,
+) -> tuple[Learner, dict]:
     """Learn from the attempts themselves."""
-    del env, detector, key
-
-    def learn(learner: Learner, experience: Experience, remaining: jax.Array, key: Key) -> tuple[Learner, dict]:
-        hindsight_key, update_key = jax.random.split(key)
-        batch = attempt_batch(graph, experience, config, key=hindsight_key)
-        return update(learner, batch, config.learning, remaining=remaining, key=update_key)
-
-    return learn
+    hindsight_key, update_key = jax.random.split(key)
+    batch = attempt_batch(graph, experience, config, key=hindsight_key)
+    return update(learner, batch, config.learning, remaining=remaining, key=update_key)
 
 
-def _by_inverse_model(
-    env: Environment, detector: AttributeDetector | None, graph: NeighbourGraph, config: PractiseConfig, key: Key
-) -> LearnWindow:
-    """Learn from as many random actions in worlds of their own; the attempts only keep the score."""
-    collector = collector_for(env, detector, config.copies, key=key)
+def _nothing_to_learn(
+    graph: NeighbourGraph,
+    config: PractiseConfig,
+    learner: Learner,
+    experience: Experience,
+    remaining: jax.Array,
+    key: Key,
+) -> tuple[Learner, dict]:
+    """The inverse model was fitted before."""
+    del graph, config, experience, remaining, key
+    return learner, {}
 
-    def learn(learner: Learner, experience: Experience, remaining: jax.Array, key: Key) -> tuple[Learner, dict]:
-        del experience
-        played = collector.collect(RandomActions(env), config.window, key=key)
-        return inverse_update(learner, graph.space, played, config.learning, remaining=remaining)
 
-    return learn
-
-
-LEARNERS: dict[str, Callable[..., LearnWindow]] = {"reinforce": _by_reinforce, "inverse": _by_inverse_model}
-"""The ways in which π can learn."""
+LEARNERS: dict[str, LearnWindow] = {"reinforce": _by_reinforce, "inverse": _nothing_to_learn}
+"""The ways in which π can learn, and what they do with a window of attempts."""
 
 
 class Aim(NamedTuple):
@@ -231,6 +230,7 @@ class AimAtNeighbours(Behaviour[Aim]):
     policy: GoalPolicy
     graph: NeighbourGraph
     max_attempt_steps: int = eqx.field(static=True)
+    greedy: bool = eqx.field(static=True, default=False)
 
     def begin(self, copies: int) -> Aim:
         source = jnp.zeros((copies, self.graph.words.shape[1]), jnp.uint32)
@@ -248,7 +248,7 @@ class AimAtNeighbours(Behaviour[Aim]):
             idle=jnp.zeros_like(memory.idle),
         )
         opinion = self.policy(observation, values, goal_values(self.graph, aim.edge))
-        action = opinion.sample(key=action_key)
+        action = opinion.mode() if self.greedy else opinion.sample(key=action_key)
         return aim, action, Aimed(aim.edge, action, opinion.log_prob(action), opinion.baseline)
 
     def judge(self, memory: Aim, arrival: Arrival) -> tuple[Aim, Outcome]:

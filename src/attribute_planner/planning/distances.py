@@ -13,7 +13,7 @@ from attribute_planner.parts.table import TransitionTable
 NOWHERE = -9999
 """The successor of a set from which the goal cannot be reached, or which satisfies it (SciPy's own sentinel)."""
 
-COST_PER_EDGE = 1e-9
+TIE_BREAKER = 1e-9
 """Added to −log c_π, so that of equally probable paths the shortest is taken."""
 
 
@@ -37,16 +37,19 @@ class Distances:
 
 
 class ShortestPaths:
-    """Answers for one table. The graph is turned around once; each goal then costs one Dijkstra."""
+    """Answers for one table. The graph is turned around once; each goal then costs one Dijkstra.
 
-    def __init__(self, table: TransitionTable) -> None:
-        self.table = table
+    step_cost: what every edge costs beside −log c_π.
+    """
+
+    def __init__(self, table: TransitionTable, step_cost: float = TIE_BREAKER) -> None:
+        self.table, self.step_cost = table, step_cost
 
     @cached_property
     def cost(self) -> np.ndarray:
-        """`float64[E]` −log c_π of each edge, infinite where c_π is zero."""
+        """`float64[E]` −log c_π of each edge and the step's cost, infinite where c_π is zero."""
         with np.errstate(divide="ignore"):
-            return -np.log(self.table.probability) + COST_PER_EDGE
+            return -np.log(self.table.probability) + self.step_cost
 
     @cached_property
     def reversed_graph(self) -> csr_array:

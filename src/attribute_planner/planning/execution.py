@@ -6,7 +6,7 @@ whose attributes changed, or whose patience ran out, cost a look at the table.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -19,9 +19,11 @@ from attribute_planner.environments.worlds import Moment, Worlds, where_batch
 from attribute_planner.parts.bodies import NO_VALUE
 from attribute_planner.parts.detector import AttributeDetector, detected_values
 from attribute_planner.parts.distributions import Categorical
+from attribute_planner.parts.outlook import Outlook
 from attribute_planner.parts.policy import GoalPolicy
 from attribute_planner.parts.table import UNKNOWN
 from attribute_planner.planning.episode import ARRIVED, DEVIATED, ENDED, GAVE_UP, LOST, ON_THE_WAY, Episode, TraceStep
+from attribute_planner.planning.foresight import Foresight, Options, consider
 from attribute_planner.planning.planner import Planner
 from attribute_planner.planning.pursuit import NO_WAY, Choice, pursuit_for
 from attribute_planner.planning.trails import Trails
@@ -34,7 +36,8 @@ class ExecutionConfig:
     """How a plan is carried out."""
 
     mode: str = "default"
-    """`paper`: Algorithm 2 as published; `default`: also remembers within the episode what failed."""
+    """`paper`: Algorithm 2 as published; `memory`: also remembers within the episode what failed; `default`: with
+    memory, and with foresight where the agent has an outlook."""
     patience: int = 160
     """After how many steps without a change the default mode gives an attempt up."""
     record: bool = False
@@ -45,11 +48,14 @@ class ExecutionConfig:
 
 @dataclass(frozen=True)
 class Driver:
-    """The parts of an agent that act: detector (or the true f), policy and planner."""
+    """The parts of an agent that act: detector (or the true f), policy and planner; and an outlook, if there is one."""
 
     detector: AttributeDetector | None
     policy: GoalPolicy
     planner: Planner
+    greedy: bool = False
+    outlook: Outlook | None = None
+    foresight_planner: Planner | None = None
 
 
 def pursue(
@@ -64,7 +70,11 @@ def pursue(
 ) -> list[Episode]:
     """Algorithm 2 for a batch: one goal in each copy, from the given moment, for at most `max_steps` steps."""
     values, truth = detect(driver, moment), true_values(driver, moment)
-    walks = [Walk(driver.planner, goal, values[i], truth[i], config) for i, goal in enumerate(goals)]
+    looks_ahead = config.mode == "default" and driver.outlook is not None
+    walks = [
+        Walk(driver.planner, goal, values[i], truth[i], config, driver.foresight_planner if looks_ahead else None)
+        for i, goal in enumerate(goals)
+    ]
     trails = Trails(driver.policy.action_space, len(walks))
     pictures = [_picture(worlds, i, config) for i in range(len(walks))]
     for step in range(max_steps):
@@ -72,8 +82,13 @@ def pursue(
         if not active.any():
             break
         act_key, chance_key = jax.random.split(jax.random.fold_in(key, step))
-        remembering = active & trails.apply_to(moment.observation) & np.array([walk.remembers for walk in walks])
-        action = _choose_actions(driver, moment, values, walks, trails, remembering, key=act_key)
+        remembering = (
+            ~looks_ahead & active & trails.apply_to(moment.observation) & np.array([walk.remembers for walk in walks])
+        )
+        if looks_ahead:
+            action = _look_ahead(driver, moment, values, walks, key=act_key)
+        else:
+            action = _choose_actions(driver, moment, values, walks, trails, remembering, key=act_key)
         before, moment = moment.observation, worlds.step(action, chance_key)
         values, truth = detect(driver, moment), true_values(driver, moment)
         for i in np.flatnonzero(active).tolist():
@@ -103,7 +118,18 @@ def _choose_actions(
     discouraged = None
     if remembering.any():
         discouraged = jnp.asarray(trails.discouragement(np.asarray(moment.observation), remembering))
-    return _act(driver.policy, moment.observation, jnp.asarray(values), jnp.asarray(aims), discouraged, key)
+    return _act(
+        driver.policy, moment.observation, jnp.asarray(values), jnp.asarray(aims), discouraged, driver.greedy, key
+    )
+
+
+def _look_ahead(driver: Driver, moment: Moment, values: np.ndarray, walks: Sequence["Walk"], *, key: Key) -> Action:
+    """An action for each copy: the one that is expected to lead nearest to its goal; the policy's where none does."""
+    assert driver.outlook is not None
+    aims = np.stack([walk.aim for walk in walks])
+    options = consider(driver.outlook, driver.policy, driver.planner, moment.observation, values, aims, key=key)
+    chosen = np.array([walk.look_ahead(options, copy) if walk.active else 0 for copy, walk in enumerate(walks)])
+    return jax.tree.map(lambda leaf: leaf[np.arange(len(walks)), chosen], options.actions)
 
 
 def detect(driver: Driver, moment: Moment) -> np.ndarray:
@@ -118,6 +144,13 @@ def true_values(driver: Driver, moment: Moment) -> np.ndarray:
     return detect(driver, moment) if moment.values is None else np.asarray(moment.values)
 
 
+class Expectation(NamedTuple):
+    """What foresight expects of the next step: values `int32[A]`, and how likely all of them are."""
+
+    values: np.ndarray
+    probability: float
+
+
 @dataclass
 class Walk:
     """One copy's way to its goal: where it is (as detected, and in truth), what it aims at, how long it has tried."""
@@ -127,6 +160,7 @@ class Walk:
     values: np.ndarray
     truth: np.ndarray
     config: ExecutionConfig
+    foresight_planner: Planner | None = None
     steps: int = 0
     transitions: int = 0
     replans: int = 0
@@ -141,6 +175,10 @@ class Walk:
         self.number = self._locate(self.values)
         self._pursuit = pursuit_for(self.config.mode, self.planner, self.goal, self.config.patience)
         self._choice = self._choose() if self.active else NO_WAY
+        self._foresight = (
+            Foresight(self.foresight_planner, self.goal) if self.foresight_planner and self.active else None
+        )
+        self._expected: Expectation | None = None
 
     @property
     def aim(self) -> np.ndarray:
@@ -154,9 +192,22 @@ class Walk:
         """Whether the mode learns from what failed within the episode, and there is something to fail at."""
         return self._pursuit.patience is not None and self._choice.target != UNKNOWN
 
+    def look_ahead(self, options: Options, copy: int) -> int:
+        """Which of the options to take; a random one if none is expected to lead to the goal."""
+        assert self._foresight is not None
+        best = self._foresight.choose(self.number, self.values, options, copy)
+        self._expected = None
+        if best is None:
+            return self.steps % options.numbers.shape[1]
+        probability = float(np.exp(options.log_prob[copy, best].sum()))
+        self._expected = Expectation(options.expected[copy, best], probability)
+        return best
+
     def advance(self, step: int, values: np.ndarray, truth: np.ndarray, over: bool, action: Any) -> None:
         """Take in where a step has led (as detected, and in truth), and decide what to aim at next."""
         before, choice, self.truth = self.values, self._choice, truth
+        if self._foresight and self._expected and (values != self._expected.values).any():
+            self._foresight.failed(self.number, self._expected.values)
         self.steps, self.waited = step + 1, self.waited + 1
         outcome, replanned = ON_THE_WAY, False
         if (values != before).any():
@@ -191,9 +242,10 @@ class Walk:
         """The attributes changed: the way leads on from there."""
         number = self._locate(values)
         self.transitions += 1
-        arrived = number == self._choice.target != UNKNOWN
-        lost = self._choice.target == UNKNOWN
-        if not arrived and not lost:
+        arrived, lost = number == self._choice.target != UNKNOWN, self._choice.target == UNKNOWN
+        if self._expected is not None:
+            arrived, lost = bool((values == self._expected.values).all()), False
+        elif not arrived and not lost:
             self._pursuit.failed(self.number, self._choice.edge)
         self.values, self.number, self.waited = values, number, 0
         if self._believes_to_be_there():
@@ -221,13 +273,18 @@ class Walk:
         return self.planner.table.number_of(values)
 
     def _write(self, step: int, before: np.ndarray, choice: Choice, action: Any, outcome: str, replanned: bool) -> None:
-        table, known = self.planner.table, choice.target != UNKNOWN
+        table, aim, probability = self.planner.table, None, 0.0
+        if self._expected is not None:
+            aim, probability = table.space.decode(self._expected.values), self._expected.probability
+        elif choice.target != UNKNOWN:
+            aim = table.space.decode(table.values[choice.target])
+            probability = float(table.probability[choice.edge])
         self.trace.append(
             TraceStep(
                 step,
                 table.space.decode(before),
-                table.space.decode(table.values[choice.target]) if known else None,
-                float(table.probability[choice.edge]) if known else 0.0,
+                aim,
+                probability,
                 action,
                 outcome,
                 replanned,
@@ -253,6 +310,7 @@ def _act(
     values: jax.Array,
     aims: jax.Array,
     discouraged: jax.Array | None,
+    greedy: bool,
     key: Key,
 ) -> Action:
     """An action for each copy: the policy's, less what it is discouraged from; a random one where there is no plan."""
@@ -264,7 +322,8 @@ def _act(
         assert isinstance(actions, Categorical)
         actions = Categorical(jax.nn.log_softmax(actions.logits) - discouraged)
     at_random = uniform_action(policy.action_space, batch, key=random_key)
-    return where_batch(aims[:, 0] == NO_VALUE, at_random, actions.sample(key=policy_key))
+    chosen = actions.mode() if greedy else actions.sample(key=policy_key)
+    return where_batch(aims[:, 0] == NO_VALUE, at_random, chosen)
 
 
 def _action_of(action: Action, copy: int) -> Any:

@@ -7,7 +7,7 @@ import numpy as np
 
 from attribute_planner.attributes import AttributeSpace, Goal, Value
 from attribute_planner.parts.table import UNKNOWN, TransitionTable
-from attribute_planner.planning.distances import Distances, ShortestPaths
+from attribute_planner.planning.distances import TIE_BREAKER, Distances, ShortestPaths
 
 CACHED_GOALS = 64
 """For how many goals distances are kept; the oldest is forgotten first."""
@@ -79,11 +79,14 @@ class Plan:
 
 
 class Planner:
-    """Plans on one table. Distances are kept per goal: planning again for a known goal is a look-up."""
+    """Plans on one table. Distances are kept per goal: planning again for a known goal is a look-up.
 
-    def __init__(self, table: TransitionTable) -> None:
+    step_cost: what every transition costs beside −log c_π; by default only enough to break ties.
+    """
+
+    def __init__(self, table: TransitionTable, step_cost: float = TIE_BREAKER) -> None:
         self.table = table
-        self.paths = ShortestPaths(table)
+        self.paths = ShortestPaths(table, step_cost)
         self._distances: dict[tuple[int, int, int], Distances] = {}
         self._latest: tuple[Goal, Distances] | None = None
 

@@ -112,6 +112,7 @@ class RememberingPursuit(Pursuit):
 
 PURSUITS: dict[str, Callable[[Planner, Goal, int], Pursuit]] = {
     "default": RememberingPursuit,
+    "memory": RememberingPursuit,
     "paper": PaperPursuit,
 }
 

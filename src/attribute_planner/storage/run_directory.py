@@ -16,7 +16,7 @@ import jax
 import numpy as np
 
 from attribute_planner.agent import Agent
-from attribute_planner.algorithm import Progress
+from attribute_planner.algorithm import Progress, agent_of
 from attribute_planner.attributes import Attribute, AttributeSpace
 from attribute_planner.configuration import TrainConfig
 from attribute_planner.environments.interface import Environment
@@ -24,10 +24,12 @@ from attribute_planner.environments.registry import ENVIRONMENTS, make
 from attribute_planner.errors import ConfigurationError, RunDirectoryError
 from attribute_planner.parts.counting import TransitionCounts
 from attribute_planner.parts.detector import AttributeDetector
+from attribute_planner.parts.outlook import Outlook
 from attribute_planner.parts.policy import GoalPolicy
 from attribute_planner.parts.table import TransitionTable, table_of_counts
 from attribute_planner.phases.detect import Detected, DetectorError
 from attribute_planner.phases.explore import Explored
+from attribute_planner.phases.foresee import Foreseen
 from attribute_planner.phases.practise import Practised
 from attribute_planner.phases.reinforce import Learner, ReinforceConfig, new_learner
 from attribute_planner.storage.arrays import Arrays, arrays_of, fill, read_arrays, write_arrays, write_bytes
@@ -136,6 +138,7 @@ class RunDirectory:
         return Progress(
             _load_detected(env, config, arrays, notes),
             _load_explored(env, config, arrays, notes),
+            _load_foreseen(env, config, arrays, notes),
             _load_practised(env, config, arrays, notes),
         )
 
@@ -151,9 +154,8 @@ class RunDirectory:
             raise RunDirectoryError(f"{self.path}: training has not begun to practise yet; go on with --resume.")
         detector = _load_detector(env, config, arrays) if "detected" in notes else None
         policy = fill("practised.policy", _policy_template(env, config.practise.width), arrays)
-        return Agent(
-            env, detector, policy, _load_table(env, config, arrays), patience=2 * config.practise.max_attempt_steps
-        )
+        outlook = _load_outlook(env, config, arrays) if "foreseen" in notes else None
+        return agent_of(env, config, detector, policy, _load_table(env, config, arrays), outlook)
 
     def write_metrics(self, line: Mapping[str, Any]) -> None:
         """Append one line of metrics."""
@@ -169,11 +171,14 @@ class RunDirectory:
 def save_agent(path: Path | str, agent: Agent, config: TrainConfig, seed: int) -> None:
     """A run directory with the agent alone, without what training would need to go on: small enough to ship."""
     run = RunDirectory.create(path, describe_run(agent.env, config, seed))
-    arrays = arrays_of("practised.policy", agent.policy) | _table_arrays(agent.table)
+    arrays = arrays_of("practised.policy", agent.policy) | _single_precision(_table_arrays(agent.table))
     notes: dict[str, Any] = {"format": FORMAT, "practised": {"shipped": True}}
     if agent.detector is not None:
         arrays |= arrays_of("detected.detector", agent.detector)
         notes["detected"] = {}
+    if agent.outlook is not None:
+        arrays |= arrays_of("foreseen.outlook", agent.outlook)
+        notes["foreseen"] = {}
     write_arrays(run.path / AGENT, arrays, notes)
 
 
@@ -196,6 +201,13 @@ def _parts(progress: Progress) -> dict[str, tuple[Arrays, dict[str, Any]]]:
             _counts_arrays(explored.counts) | _learner_arrays("explored", explored.learner),
             {"epoch": explored.epoch, "steps": explored.steps},
         )
+    if progress.foreseen is not None:
+        parts["foreseen"] = (
+            arrays_of("foreseen.outlook", progress.foreseen.outlook),
+            {"error": progress.foreseen.error},
+        )
+    if progress.imagined is not None:
+        parts["imagined"] = _table_arrays(progress.imagined), {}
     if progress.practised is not None:
         practised = progress.practised
         statistics = {"practised.attempts": practised.attempts, "practised.successes": practised.successes}
@@ -221,6 +233,11 @@ def _counts_arrays(counts: TransitionCounts) -> Arrays:
 def _table_arrays(table: TransitionTable) -> Arrays:
     names = ("words", "source", "target", "visits", "attempts", "successes")
     return {f"table.{name}": getattr(table, name) for name in names}
+
+
+def _single_precision(arrays: Arrays) -> Arrays:
+    """Statistics in half the space: none counts beyond what single precision holds exactly."""
+    return {name: array.astype(np.float32) if array.dtype == np.float64 else array for name, array in arrays.items()}
 
 
 def _policy_template(env: Environment, width: int) -> GoalPolicy:
@@ -254,6 +271,17 @@ def _load_explored(env: Environment, config: TrainConfig, arrays: Arrays, notes:
     return Explored(_load_counts(env, arrays), learner, notes["explored"]["epoch"], notes["explored"]["steps"])
 
 
+def _load_outlook(env: Environment, config: TrainConfig, arrays: Arrays) -> Outlook:
+    template = eqx.filter_eval_shape(lambda: Outlook(env, config.foresee.width, key=jax.random.key(0)))
+    return fill("foreseen.outlook", template, arrays)
+
+
+def _load_foreseen(env: Environment, config: TrainConfig, arrays: Arrays, notes: dict) -> Foreseen | None:
+    if "foreseen" not in notes:
+        return None
+    return Foreseen(_load_outlook(env, config, arrays), notes["foreseen"]["error"])
+
+
 def _load_practised(env: Environment, config: TrainConfig, arrays: Arrays, notes: dict) -> Practised | None:
     if "practised" not in notes or notes["practised"].get("shipped"):
         return None
@@ -272,10 +300,9 @@ def _load_counts(env: Environment, arrays: Arrays) -> TransitionCounts:
 
 def _load_table(env: Environment, config: TrainConfig, arrays: Arrays) -> TransitionTable:
     if "table.words" in arrays:
-        parts = {
-            name: arrays[f"table.{name}"] for name in ("words", "source", "target", "visits", "attempts", "successes")
-        }
-        return TransitionTable(env.attributes, **parts, estimator=config.estimator)
+        graph = {name: arrays[f"table.{name}"] for name in ("words", "source", "target")}
+        statistics = {name: arrays[f"table.{name}"].astype(float) for name in ("visits", "attempts", "successes")}
+        return TransitionTable(env.attributes, **graph, **statistics, estimator=config.estimator)
     table = table_of_counts(env.attributes, _load_counts(env, arrays), config.estimator)
     return table.with_practice(arrays["practised.attempts"], arrays["practised.successes"])
 

@@ -18,8 +18,10 @@ from attribute_planner.environments.blocks.drawing import draw_poses
 from attribute_planner.environments.blocks.physics import Scenes, parked_poses
 from attribute_planner.environments.blocks.rendering import IMAGE_SIZE, render
 from attribute_planner.environments.blocks.scene import BLOCKS, NUM_BLOCKS, Poses
+from attribute_planner.environments.blocks.symmetry import COLOUR_TRADES
 from attribute_planner.environments.interface import HostEnvironment, Key
 from attribute_planner.environments.spaces import Action, Box, Discrete, ImageSpec, Mixed
+from attribute_planner.environments.symmetry import Symmetries
 from attribute_planner.environments.tasks import Task
 from attribute_planner.environments.worlds import Moment, Worlds
 
@@ -57,6 +59,10 @@ class ContinuousBlocks(HostEnvironment):
         return Mixed(Discrete(BLOCKS), Box((0.0, 0.0), (1.0, 1.0)))
 
     @property
+    def symmetries(self) -> Symmetries:
+        return COLOUR_TRADES
+
+    @property
     def tasks(self) -> Mapping[str, Task]:
         return _tasks_of(self)
 
@@ -67,6 +73,9 @@ class ContinuousBlocks(HostEnvironment):
     def observe(self, poses: Poses) -> jax.Array:
         """What the agent sees of one scene; can be traced."""
         return render(poses)
+
+    def look(self, states: Poses) -> jax.Array:
+        return jax.vmap(render)(states)
 
     def describe(self, poses: Poses) -> jax.Array:
         """`int32[36]` the true attribute values of one scene; can be traced."""
@@ -138,7 +147,7 @@ class ContinuousWorlds(Worlds):
     def _moment(self) -> Moment:
         observation, values = _look(self.poses)
         truncated = self._ages >= self.env.episode_steps
-        return Moment(observation, values, np.zeros(self.copies, bool), truncated)
+        return Moment(observation, values, np.zeros(self.copies, bool), truncated, self.poses)
 
 
 def scatter_blocks(scenes: Scenes, key: Key, which: np.ndarray | None = None, poses: Poses | None = None) -> Poses:

@@ -25,8 +25,10 @@ from attribute_planner.environments.blocks.scene import (
     cell_positions,
     upright,
 )
+from attribute_planner.environments.blocks.symmetry import COLOUR_TRADES
 from attribute_planner.environments.interface import Key, PureEnvironment
 from attribute_planner.environments.spaces import Discrete, ImageSpec
+from attribute_planner.environments.symmetry import Symmetries
 from attribute_planner.environments.tasks import Task
 
 
@@ -65,6 +67,10 @@ class Blocks(PureEnvironment):
     @property
     def actions(self) -> Discrete:
         return Discrete(tuple(f"{block} to {cell}" for block in BLOCKS for cell in CELL_NAMES))
+
+    @property
+    def symmetries(self) -> Symmetries:
+        return COLOUR_TRADES
 
     @property
     def tasks(self) -> Mapping[str, Task]:

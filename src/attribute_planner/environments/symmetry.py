@@ -1,0 +1,34 @@
+"""Symmetries of an environment: ways to rename things under which its rules stay as they are.
+
+Four blocks that differ in colour alone may trade colours: what was seen of red and green then tells as much of blue and
+yellow. An environment that knows such symmetries lets its agent learn from every example once for each of them.
+"""
+
+import abc
+from typing import Any
+
+import jax
+import numpy as np
+
+from attribute_planner.environments.spaces import Action
+
+
+class Symmetries(abc.ABC):
+    """A group of renamings, numbered from 0, the identity.
+
+    attributes: `int[count, A]` attribute `i` of the renamed state has the value of attribute `attributes[k, i]` before.
+    """
+
+    attributes: np.ndarray
+
+    @property
+    def count(self) -> int:
+        return len(self.attributes)
+
+    @abc.abstractmethod
+    def rename_state(self, state: Any, which: jax.Array) -> Any:
+        """A state under renaming number `which`; can be traced."""
+
+    @abc.abstractmethod
+    def rename_action(self, action: Action, which: jax.Array) -> Action:
+        """The action that does to the renamed state what `action` does to the state."""

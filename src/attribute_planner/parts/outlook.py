@@ -1,0 +1,126 @@
+"""The outlook: which attribute set each action would lead to, from what is seen right now.
+
+The table knows how often a transition works from all states that share an attribute set. From the state at hand it
+either works or it does not, and the picture often tells. It is learned from the same random single steps as the
+inverse model.
+"""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from attribute_planner.attributes import AttributeSpace
+from attribute_planner.environments.interface import Environment
+from attribute_planner.environments.spaces import (
+    Action,
+    ActionSpace,
+    Box,
+    Discrete,
+    MixedAction,
+    Observation,
+    UnitObservation,
+    uniform_action,
+)
+from attribute_planner.parts.bodies import body_for, no_values
+from attribute_planner.parts.layers import Dense, Tower
+
+Key = jax.Array
+
+STAYS = 2.0
+"""How much likelier an attribute is at first believed to keep its value (log odds)."""
+
+
+class Outlook(eqx.Module):
+    """P(ρ' | s, a): a distribution over values for each attribute after an action."""
+
+    body: eqx.Module
+    tower: Tower
+    heads: Dense
+    stays: jax.Array
+    space: AttributeSpace = eqx.field(static=True)
+    actions: ActionSpace = eqx.field(static=True)
+    observation_rank: int = eqx.field(static=True)
+
+    def __init__(self, env: Environment, width: int, *, key: Key) -> None:
+        body_key, tower_key, head_key = jax.random.split(key, 3)
+        outputs = int(env.attributes.sizes.sum())
+        self.body = body_for(env.observation, env.attributes, width, key=body_key)
+        self.tower = Tower(width + outputs + action_size(env.actions), (2 * width, 2 * width), key=tower_key)
+        self.heads = Dense(2 * width, outputs, gain=0.1, key=head_key)
+        self.stays = jnp.array(STAYS)
+        self.space, self.actions = env.attributes, env.actions
+        self.observation_rank = len(env.observation.shape)
+
+    def features(self, observation: Observation) -> jax.Array:
+        """`[..., width]` what an observation says, whatever is done next."""
+        assert not isinstance(observation, UnitObservation), "what single units see says little of the whole"
+        observation = jnp.asarray(observation)
+        nothing = no_values(self.space, observation.shape[: observation.ndim - self.observation_rank])
+        return self.body(observation, nothing, nothing)  # pyright: ignore[reportCallIssue]
+
+    def logits(self, features: jax.Array, values: jax.Array, action: Action) -> jax.Array:
+        """`[..., A, V]`, not normalised, after an action in states with these features and attribute values."""
+        now = self.space.one_hot(values)
+        seen = self.tower(jnp.concatenate([features, now, encode_action(self.actions, action)], axis=-1))
+        return self.space.by_attribute(self.heads(seen) + self.stays.reshape((1,) * now.ndim) * now)
+
+    def expect(self, features: jax.Array, values: jax.Array, action: Action) -> tuple[jax.Array, jax.Array]:
+        """The likeliest values `int32[..., A]` after an action, and the log probability `[..., A]` of each."""
+        shares = jax.nn.log_softmax(self.logits(features, values, action))
+        return jnp.argmax(shares, axis=-1).astype(jnp.int32), jnp.max(shares, axis=-1)
+
+
+def expect_all(
+    outlook: Outlook, observation: Observation, values: jax.Array, action: Action
+) -> tuple[jax.Array, jax.Array]:
+    """`[B, K, A]` the likeliest values after each of K actions `[B, K]`, and the log probability of each."""
+    features = outlook.features(observation)
+    tried = jax.tree.leaves(action)[0].shape[1]
+
+    def for_each(quantity: jax.Array) -> jax.Array:
+        return jnp.broadcast_to(quantity[:, None], (len(quantity), tried, quantity.shape[-1]))
+
+    return outlook.expect(for_each(features), for_each(values), action)
+
+
+def actions_to_try(space: ActionSpace, batch: int, most: int, *, key: Key) -> Action:
+    """`[B, K]` all actions where they can be listed, else `most` random ones."""
+    if isinstance(space, Discrete):
+        return jnp.broadcast_to(jnp.arange(space.count, dtype=jnp.int32), (batch, space.count))
+    return uniform_action(space, (batch, most), key=key)
+
+
+def action_size(space: ActionSpace) -> int:
+    """How many numbers `encode_action` makes of an action."""
+    if isinstance(space, Discrete):
+        return space.count
+    if isinstance(space, Box):
+        return POINT_FEATURES * space.dimensions
+    return space.choice.count * (1 + POINT_FEATURES * space.point.dimensions)
+
+
+POINT_FEATURES = 8
+"""Each coordinate of a point is shown to a network as this many bumps along its range, which tell places apart."""
+
+
+def encode_action(space: ActionSpace, action: Action) -> jax.Array:
+    """`[..., action_size]` an action as numbers for a network; a choice has features of its own for its point."""
+    if isinstance(space, Discrete):
+        return jax.nn.one_hot(jnp.asarray(action), space.count)
+    if isinstance(space, Box):
+        return _bumps(space, jnp.asarray(action))
+    assert isinstance(action, MixedAction)
+    choice = jax.nn.one_hot(jnp.asarray(action.choice), space.choice.count)
+    bumps = _bumps(space.point, jnp.asarray(action.point))
+    each = (choice[..., :, None] * bumps[..., None, :]).reshape(*choice.shape[:-1], -1)
+    return jnp.concatenate([choice, each], axis=-1)
+
+
+def _bumps(box: Box, point: jax.Array) -> jax.Array:
+    """`[..., POINT_FEATURES * dimensions]`."""
+    low, high = jnp.array(box.low, jnp.float32), jnp.array(box.high, jnp.float32)
+    lead = (1,) * (point.ndim - 1)
+    share = (point - low.reshape(*lead, -1)) / (high - low).reshape(*lead, -1)
+    centres = jnp.linspace(0.0, 1.0, POINT_FEATURES).reshape(*lead, 1, -1)
+    bumps = jnp.exp(-0.5 * ((share[..., None] - centres) * POINT_FEATURES) ** 2)
+    return bumps.reshape(*point.shape[:-1], -1)

@@ -1,0 +1,128 @@
+"""Examples of single steps: a random state, a random action, and what came of it.
+
+Where a transition between attribute sets takes a single step, they are all that the agent learns from: the table's
+edges, the inverse model and the outlook.
+"""
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from attribute_planner.environments.interface import Environment
+from attribute_planner.environments.spaces import Action, Array, uniform_action
+from attribute_planner.environments.worlds import Moment
+from attribute_planner.parts.counting import TransitionCounts
+from attribute_planner.parts.detector import AttributeDetector, detected_values
+from attribute_planner.phases.progress import Watch
+
+Key = jax.Array
+
+
+class Examples(NamedTuple):
+    """Single steps, `[N, ...]`.
+
+    before: what `env.look` shows again.
+    action: what was done.
+    values, values_after: `int[N, A]` the attribute values before and after, as detected.
+    """
+
+    before: Any
+    action: Action
+    values: Array
+    values_after: Array
+
+    @property
+    def size(self) -> int:
+        return len(self.values)
+
+    @property
+    def changed(self) -> Array:
+        """`[N]` whether the action changed any attribute."""
+        return (self.values != self.values_after).any(axis=-1)
+
+    def take(self, which: Any) -> "Examples":
+        """Some of them: by number, by a mask or as a slice."""
+        return jax.tree.map(lambda leaf: leaf[which], self)
+
+
+def collect_examples(
+    env: Environment,
+    detector: AttributeDetector | None,
+    count: int,
+    *,
+    copies: int,
+    steps_per_episode: int,
+    key: Key,
+    watch: Watch,
+) -> Examples:
+    """`count` random actions in `copies` worlds at once, each of which begins anew after so many steps."""
+    worlds = env.worlds(min(copies, count))
+    parts: list[Examples] = []
+    have = 0
+    while have < count:
+        key, reset_key = jax.random.split(key)
+        moment = worlds.reset(reset_key)
+        values = _values(detector, moment)
+        for _ in range(steps_per_episode):
+            key, action_key, chance_key = jax.random.split(key, 3)
+            action = jax.tree.map(np.asarray, uniform_action(env.actions, (worlds.copies,), key=action_key))
+            after = worlds.step(action, chance_key)
+            values_after = _values(detector, after)
+            parts.append(Examples(jax.tree.map(np.asarray, moment.kept), action, values, values_after))
+            moment, values = after, values_after
+            have += worlds.copies
+            watch("explore", min(have / count, 1.0), {"steps": min(have, count)}, None)
+            if have >= count or moment.over.any():
+                break
+    worlds.close()
+    return jax.tree.map(lambda *leaves: np.concatenate(leaves)[:count], *parts)
+
+
+def count_examples(env: Environment, examples: Examples, *, symmetric: bool) -> TransitionCounts:
+    """c_πe: how often each transition between different sets was seen, and, if so wanted, all that equal it."""
+    counts = TransitionCounts(env.attributes.num_words)
+    seen = examples.take(examples.changed)
+    pack = env.attributes.pack
+    counts.record(np.asarray(pack(np.asarray(seen.values))), np.asarray(pack(np.asarray(seen.values_after))))
+    return renamed_counts(env, counts) if symmetric else counts
+
+
+def renamed_counts(env: Environment, counts: TransitionCounts) -> TransitionCounts:
+    """The counts of all transitions that the environment's symmetries make of those counted."""
+    if env.symmetries is None:
+        return counts
+    space, every = env.attributes, TransitionCounts(env.attributes.num_words)
+    values = np.asarray(space.unpack(counts.sets.rows))
+    source, target = counts.pairs.rows.T
+    for order in env.symmetries.attributes:
+        words = np.asarray(space.pack(values[:, order]))
+        every.add(words[source], words[target], counts.visits)
+    return every
+
+
+def renamed(env: Environment, examples: Examples, key: Key) -> Examples:
+    """Each example under a random symmetry of the environment; can be traced."""
+    symmetries = env.symmetries
+    if symmetries is None:
+        return examples
+    which = jax.random.randint(key, (examples.size,), 0, symmetries.count)
+    order = jnp.asarray(symmetries.attributes)[which]
+    return Examples(
+        jax.vmap(symmetries.rename_state)(examples.before, which),
+        jax.vmap(symmetries.rename_action)(examples.action, which),
+        jnp.take_along_axis(jnp.asarray(examples.values), order, axis=-1),
+        jnp.take_along_axis(jnp.asarray(examples.values_after), order, axis=-1),
+    )
+
+
+def _values(detector: AttributeDetector | None, moment: Moment) -> np.ndarray:
+    """`int8` or wider `[B, A]`: a million examples are kept."""
+    values = moment.values if detector is None else detected_values(detector, moment.observation)
+    return compact(np.asarray(values))
+
+
+def compact(values: np.ndarray) -> np.ndarray:
+    """Values in the smallest type that holds small ones."""
+    return values.astype(np.int8) if values.max(initial=0) < 128 else values

@@ -1,0 +1,129 @@
+"""Foresight: choosing what to do by what each action would lead to from here, and how far it is from there.
+
+The table says how far every attribute set is from the goal. The outlook says, from the observation, which set each
+action would lead to. Together they pick a first step that is possible now, whatever other states of the same attribute
+set may allow; the rest of the way is the table's.
+"""
+
+from dataclasses import dataclass, field
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from attribute_planner.attributes import Goal
+from attribute_planner.environments.spaces import Action, Discrete, Observation
+from attribute_planner.parts.outlook import Outlook, actions_to_try, expect_all
+from attribute_planner.parts.policy import GoalPolicy
+from attribute_planner.parts.table import UNKNOWN
+from attribute_planner.planning.planner import Planner
+
+Key = jax.Array
+
+RANDOM_ACTIONS, POLICY_ACTIONS = 192, 64
+"""Where actions cannot be listed: how many random ones are considered, and how many that the policy proposes."""
+
+FAILED = 3.0
+"""How much costlier an outcome becomes each time it was expected and did not come (in −log probability)."""
+STEP_COST = 0.1
+"""What each step costs, now and on the way that the table knows: about as much as a chance of 10 % to fail. Without it
+a hair more certainty would be worth any detour."""
+BEEN_THERE = 1.0
+"""How much costlier a set becomes each time it was left: a good way leads through no set twice, so whoever comes back
+was misled by other states of the same set."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What could be done, for a batch: K actions each.
+
+    actions: `[B, K]`.
+    expected: `int32[B, K, A]` the attribute values that each is expected to lead to.
+    log_prob: `float32[B, K, A]` how sure the outlook is of each value.
+    numbers: `int32[B, K]` these sets in the table.
+    """
+
+    actions: Action
+    expected: np.ndarray
+    log_prob: np.ndarray
+    numbers: np.ndarray
+
+
+def consider(
+    outlook: Outlook,
+    policy: GoalPolicy,
+    planner: Planner,
+    observation: Observation,
+    values: np.ndarray,
+    aims: np.ndarray,
+    *,
+    key: Key,
+) -> Options:
+    """What each of many actions would lead to; `aims` `[B, A]` are the sets that the policy is asked for proposals."""
+    actions, expected, log_prob = _consider(outlook, policy, observation, jnp.asarray(values), jnp.asarray(aims), key)
+    expected = np.asarray(expected)
+    words = np.asarray(planner.table.space.pack(expected))
+    numbers = planner.table.numbers_of(words.reshape(-1, words.shape[-1])).reshape(expected.shape[:2])
+    return Options(jax.tree.map(np.asarray, actions), expected, np.asarray(log_prob), numbers)
+
+
+@eqx.filter_jit
+def _consider(
+    outlook: Outlook, policy: GoalPolicy, observation: Observation, values: jax.Array, aims: jax.Array, key: Key
+) -> tuple[Action, jax.Array, jax.Array]:
+    random_key, policy_key = jax.random.split(key)
+    actions = actions_to_try(outlook.actions, len(values), RANDOM_ACTIONS, key=random_key)
+    if not isinstance(outlook.actions, Discrete):
+        opinion = policy(observation, values, aims)
+        proposed = jax.vmap(lambda key: opinion.sample(key=key))(jax.random.split(policy_key, POLICY_ACTIONS))
+        actions = jax.tree.map(
+            lambda listed, more: jnp.concatenate([listed, jnp.moveaxis(more, 0, 1)], axis=1), actions, proposed
+        )
+    expected, log_prob = expect_all(outlook, observation, values, actions)
+    return actions, expected, log_prob
+
+
+@dataclass
+class Foresight:
+    """One episode's choices by foresight, and what it has learned from those that failed.
+
+    Learning real-time A*, in a hurry: the cost of every set that was left is raised above what its best option implied,
+    so that the agent soon stops going in circles.
+    """
+
+    planner: Planner
+    goal: Goal
+    _failures: dict[tuple[int, bytes], float] = field(default_factory=dict)
+    _raised: dict[int, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._cost = self.planner.distances(self.goal).cost
+
+    def choose(self, number: int, values: np.ndarray, options: Options, copy: int) -> int | None:
+        """Which option to take from set `number` with `values` `[A]`; `None` if none leads to the goal."""
+        expected, numbers = options.expected[copy], options.numbers[copy]
+        arrives = np.asarray(self.goal.satisfied_by(expected))
+        wanted = np.asarray(self.goal.wanted)
+        log_prob = options.log_prob[copy]
+        sure = np.where(arrives, log_prob[:, wanted].sum(axis=-1), log_prob.sum(axis=-1))
+        onward = np.where(numbers == UNKNOWN, np.inf, self._cost[numbers])
+        for place, there in enumerate(numbers.tolist()):
+            if there in self._raised:
+                onward[place] = max(onward[place], self._raised[there])
+        cost = STEP_COST - sure + np.where(arrives, 0.0, onward)
+        cost[(expected == values).all(axis=-1)] = np.inf
+        for (source, target), penalty in self._failures.items():
+            if source == number:
+                cost[[each.tobytes() == target for each in expected]] += penalty
+        best = int(np.argmin(cost))
+        if not np.isfinite(cost[best]):
+            return None
+        if number != UNKNOWN:
+            self._raised[number] = max(float(cost[best]), self._raised.get(number, 0.0)) + BEEN_THERE
+        return best
+
+    def failed(self, number: int, expected: np.ndarray) -> None:
+        """From set `number`, the values `expected` `[A]` did not come about."""
+        place = number, expected.tobytes()
+        self._failures[place] = self._failures.get(place, 0.0) + FAILED
