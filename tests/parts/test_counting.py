@@ -130,3 +130,10 @@ def test_counts_grow_with_the_edges(edges):
     assert len(counts.visits) == edges
     assert counts.visits.sum() == edges + 1
     assert visits_of(counts)[0, 1] == 2
+
+
+def test_counts_collected_elsewhere_may_be_many():
+    source = np.arange(3000, dtype=np.uint32)[:, None]
+    counts = TransitionCounts(1)
+    counts.add(source, source + 1, np.full(3000, 2))
+    assert (len(counts.pairs), counts.total, counts.visits.tolist()) == (3000, 6000, [2] * 3000)

@@ -100,3 +100,13 @@ def test_practice_leaves_the_graph_as_it_is(table: TransitionTable):
     assert practised.probability.tolist() == [0.1, 0.5, 1.0]
     assert table.probability.tolist() == [0.0, 0.0, 0.0]
     np.testing.assert_array_equal(practised.target, table.target)
+
+
+def test_many_sets_are_found_at_once():
+    space = numbers(3000)
+    steps = [((i,), ((i + 1) % 2500,), 1) for i in range(2500)]
+    table = counted(space, steps)
+    wanted = np.array([[2999], [7], [2499], [0]], np.int32)
+    found = table.numbers_of(np.asarray(space.pack(wanted)))
+    assert found.tolist() == [UNKNOWN, *(table.number_of(values) for values in wanted[1:])]
+    assert table.values[found[1:], 0].tolist() == [7, 2499, 0]

@@ -5,6 +5,7 @@ action would lead to. Together they pick a first step that is possible now, what
 set may allow; the rest of the way is the table's.
 """
 
+from collections import Counter
 from dataclasses import dataclass, field
 
 import equinox as eqx
@@ -29,6 +30,9 @@ FAILED = 3.0
 STEP_COST = 0.1
 """What each step costs, now and on the way that the table knows: about as much as a chance of 10 % to fail. Without it
 a hair more certainty would be worth any detour."""
+TAKEN = 0.05
+"""How much costlier an option becomes each time it was taken from the same set: of two actions that lead to the same
+set, the other one may lead to another of its states."""
 BEEN_THERE = 1.0
 """How much costlier a set becomes each time it was left: a good way leads through no set twice, so whoever comes back
 was misled by other states of the same set."""
@@ -96,6 +100,7 @@ class Foresight:
     goal: Goal
     _failures: dict[tuple[int, bytes], float] = field(default_factory=dict)
     _raised: dict[int, float] = field(default_factory=dict)
+    _taken: Counter[tuple[int, int]] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
         self._cost = self.planner.distances(self.goal).cost
@@ -116,9 +121,13 @@ class Foresight:
         for (source, target), penalty in self._failures.items():
             if source == number:
                 cost[[each.tobytes() == target for each in expected]] += penalty
+        for (source, option), times in self._taken.items():
+            if source == number:
+                cost[option] += TAKEN * times
         best = int(np.argmin(cost))
         if not np.isfinite(cost[best]):
             return None
+        self._taken[number, best] += 1
         if number != UNKNOWN:
             self._raised[number] = max(float(cost[best]), self._raised.get(number, 0.0)) + BEEN_THERE
         return best

@@ -1,0 +1,7 @@
+"""`python -m attribute_planner` is the command `attribute-planner`."""
+
+import sys
+
+from attribute_planner.command_line.main import main
+
+sys.exit(main())

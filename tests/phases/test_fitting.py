@@ -1,0 +1,51 @@
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from attribute_planner.phases.fitting import REPORTS, FitConfig, falling_rate, fit
+
+
+class Line(eqx.Module):
+    slope: jax.Array
+
+    def __call__(self, x: jax.Array) -> jax.Array:
+        return self.slope * x
+
+
+def squared_error(line: Line, points: tuple[jax.Array, jax.Array], key: jax.Array) -> jax.Array:
+    x, y = points
+    return jnp.mean((line(x) - y) ** 2)
+
+
+def test_a_line_is_fitted_and_every_share_of_the_work_reported():
+    x = np.linspace(-1, 1, 64, dtype=np.float32)
+    seen: list[tuple[int, float]] = []
+    config = FitConfig(updates=200, batch=16, learning_rate=0.1)
+    line = fit(
+        Line(jnp.array(0.0)),
+        squared_error,
+        (x, 3 * x),
+        config,
+        key=jax.random.key(0),
+        report=lambda updates, line, loss: seen.append((updates, loss)),
+    )
+    assert float(line.slope) == pytest.approx(3.0, abs=1e-2)
+    assert [updates for updates, _ in seen] == list(range(10, 201, 10))
+    assert len(seen) == REPORTS
+    assert seen[-1][1] < seen[0][1] / 100
+
+
+def test_weight_decay_draws_towards_zero():
+    nothing = (np.zeros(8, np.float32), np.zeros(8, np.float32))
+    config = FitConfig(updates=20, batch=4, learning_rate=0.1, weight_decay=1.0)
+    line = fit(Line(jnp.array(1.0)), squared_error, nothing, config, key=jax.random.key(0), report=lambda *_: None)
+    assert 0 < float(line.slope) < 0.5
+
+
+def test_the_step_size_falls_from_its_highest_to_zero():
+    rate = falling_rate(2.0, 100)
+    assert [float(rate(jnp.array(count))) for count in (0, 50, 100, 150)] == pytest.approx(
+        [2.0, 1.0, 0.0, 0.0], abs=1e-6
+    )

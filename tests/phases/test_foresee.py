@@ -1,0 +1,135 @@
+"""Examples, outlook and foresight, on a world in which two places look alike to the table but not to the eye."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import attribute_planner as ap
+from attribute_planner.agent import Agent
+from attribute_planner.environments.graph_world import Place, graph_world
+from attribute_planner.errors import ConfigurationError
+from attribute_planner.experiments.evaluation import evaluate
+from attribute_planner.parts.outlook import actions_to_try, expect_all
+from attribute_planner.phases.examples import collect_examples, count_examples
+from attribute_planner.phases.fitting import FitConfig
+from attribute_planner.phases.foresee import ForeseeConfig, imagined_transitions, outlook_error
+from attribute_planner.phases.inverse import InverseConfig
+from attribute_planner.phases.progress import nobody
+from tests.probes import RING, TINY, Hosted, numbers
+
+HERE, ALSO_HERE = Place((0,)), Place((0,), 1)
+ALIASED = graph_world(
+    numbers(3),
+    [
+        (HERE, 0, (2,)),
+        (ALSO_HERE, 1, (1,)),
+        ((1,), 0, (2,)),
+        ((2,), 0, HERE),
+        ((2,), 1, ALSO_HERE),
+    ],
+    episode_steps=8,
+)
+"""From one of the two places with value 0 the way to 2 is direct, from the other it leads over 1."""
+
+QUICK = FitConfig(updates=200, batch=32, learning_rate=0.02)
+SINGLE_STEPS = replace(
+    TINY,
+    explore=replace(TINY.explore, steps=512, policy="random", copies=64),
+    practise=replace(TINY.practise, method="inverse", max_attempt_steps=1, steps=1_600, greedy=True, decay=1.0),
+    inverse=InverseConfig(fit=QUICK),
+    foresee=ForeseeConfig(learn=True, fit=QUICK, width=16, held_out=0.1),
+)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Agent, Path]:
+    run_dir = tmp_path_factory.mktemp("single-steps") / "run"
+    return ap.train(ALIASED, config=SINGLE_STEPS, run_dir=run_dir), run_dir
+
+
+@pytest.mark.parametrize("env", [ALIASED, Hosted(ALIASED)])
+def test_examples_are_single_steps_of_the_world(env: Hosted):
+    examples = collect_examples(env, None, 100, copies=16, steps_per_episode=3, key=jax.random.key(0), watch=nobody)
+    assert examples.size == 100
+    place = np.asarray(env.look(examples.before)).argmax(axis=-1)
+    states = jax.vmap(ALIASED.step, (0, 0, None))(jnp.asarray(place), jnp.asarray(examples.action), jax.random.key(0))
+    np.testing.assert_array_equal(jax.vmap(ALIASED.describe)(states), examples.values_after)
+    counts = count_examples(env, examples, symmetric=True)
+    assert counts.total == examples.changed.sum()
+    assert len(counts.pairs) == 4, "0 to 2, 0 to 1, 1 to 2, 2 to 0"
+
+
+def test_the_outlook_knows_what_each_action_leads_to(run: tuple[Agent, Path]):
+    agent, _ = run
+    assert agent.outlook is not None
+    places = jnp.arange(len(ALIASED.places))
+    values = jax.vmap(ALIASED.describe)(places)
+    actions = actions_to_try(ALIASED.actions, len(places), 0, key=jax.random.key(0))
+    expected, log_prob = expect_all(agent.outlook, ALIASED.look(places), values, actions)
+    truth = jax.vmap(
+        lambda place: jax.vmap(lambda action: ALIASED.describe(ALIASED.step(place, action, jax.random.key(0))))(
+            jnp.arange(2)
+        )
+    )(places)
+    np.testing.assert_array_equal(expected, truth)
+    assert np.exp(np.asarray(log_prob)).min() > 0.8
+
+
+def test_imagined_transitions_are_those_of_the_graph(run: tuple[Agent, Path]):
+    agent, _ = run
+    assert agent.outlook is not None
+    examples = collect_examples(ALIASED, None, 64, copies=64, steps_per_episode=1, key=jax.random.key(3), watch=nobody)
+    states, possible = imagined_transitions(
+        ALIASED, agent.outlook, examples, SINGLE_STEPS.foresee, key=jax.random.key(0)
+    )
+    pairs = {tuple(int(possible.sets.rows[end, 0]) for end in pair) for pair in possible.pairs.rows}
+    assert pairs == {(0, 2), (0, 1), (1, 2), (2, 0)}
+    assert sum(states.values()) == 64
+    assert outlook_error(ALIASED, agent.outlook, examples) == 0.0
+
+
+def test_foresight_takes_the_way_that_is_open(run: tuple[Agent, Path]):
+    agent, _ = run
+    foreseeing = evaluate(agent, episodes=200, seed=1)
+    assert foreseeing.success == 1.0
+    assert foreseeing.mean_replans == 0.0
+    paper = evaluate(agent, episodes=200, mode="paper", seed=1)
+    assert paper.success < 0.95, "where the direct way is closed, the paper's execution tries it for ever"
+    assert paper.success < evaluate(agent, episodes=200, mode="memory", seed=1).success
+
+
+def test_a_trace_tells_what_was_expected(run: tuple[Agent, Path]):
+    agent, _ = run
+    episode = agent.reach({"n": 2}, seed=2)
+    assert episode.success
+    assert all(step.outcome == "arrived" and step.probability > 0.8 for step in episode.trace)
+    assert episode.trace[-1].aim == {"n": 2}
+
+
+def test_a_loaded_agent_is_the_one_that_was_trained(run: tuple[Agent, Path]):
+    agent, run_dir = run
+    loaded = ap.load(run_dir, env=ALIASED)
+    assert (loaded.greedy, loaded.patience) == (True, 1)
+    np.testing.assert_array_equal(loaded.table.probability, agent.table.probability)
+    assert evaluate(loaded, episodes=50, seed=1).success == 1.0
+
+
+def test_a_finished_run_that_goes_on_changes_nothing(run: tuple[Agent, Path]):
+    agent, run_dir = run
+    again = ap.train(ALIASED, run_dir=run_dir, resume=True)
+    np.testing.assert_array_equal(again.table.probability, agent.table.probability)
+
+
+def test_an_outlook_needs_single_steps():
+    with pytest.raises(ConfigurationError, match=r"foresee\.learn needs practise\.method=inverse"):
+        replace(TINY, foresee=ForeseeConfig(learn=True))
+
+
+def test_a_world_without_symmetries_is_counted_as_it_is():
+    examples = collect_examples(RING, None, 64, copies=64, steps_per_episode=1, key=jax.random.key(0), watch=nobody)
+    one, other = (count_examples(RING, examples, symmetric=symmetric) for symmetric in (False, True))
+    assert (one.total, len(one.pairs)) == (other.total, len(other.pairs))
