@@ -8,6 +8,7 @@ from attribute_planner.command_line.printing import busy, print_json, print_tabl
 from attribute_planner.errors import unknown_name
 
 BENCHMARKS = {
+    "blocks": "attribute_planner.benchmarks.blocks",
     "env": "attribute_planner.benchmarks.env",
     "plan": "attribute_planner.benchmarks.plan",
 }
@@ -18,7 +19,7 @@ def benchmark(names: tyro.conf.Positional[tuple[str, ...]] = (), json: bool = Fa
     """Measure speed, side by side with peers in the same run.
 
     Args:
-        names: Which benchmarks to run: env, plan; all if none is named.
+        names: Which benchmarks to run: blocks, env, plan; all if none is named.
         json: Print JSON instead of tables.
     """
     for name in names:

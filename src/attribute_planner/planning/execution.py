@@ -48,14 +48,19 @@ class ExecutionConfig:
 
 @dataclass(frozen=True)
 class Driver:
-    """The parts of an agent that act: detector (or the true f), policy and planner; and an outlook, if there is one."""
+    """The parts of an agent that act.
+
+    detector: `None` if the true f is asked.
+    greedy: whether the policy always takes its likeliest action.
+    outlook: with it, plans are made by `foresight_planner`, to which long ways are dear.
+    """
 
     detector: AttributeDetector | None
     policy: GoalPolicy
     planner: Planner
-    greedy: bool = False
-    outlook: Outlook | None = None
-    foresight_planner: Planner | None = None
+    greedy: bool
+    outlook: Outlook | None
+    foresight_planner: Planner
 
 
 def pursue(
@@ -71,10 +76,8 @@ def pursue(
     """Algorithm 2 for a batch: one goal in each copy, from the given moment, for at most `max_steps` steps."""
     values, truth = detect(driver, moment), true_values(driver, moment)
     looks_ahead = config.mode == "default" and driver.outlook is not None
-    walks = [
-        Walk(driver.planner, goal, values[i], truth[i], config, driver.foresight_planner if looks_ahead else None)
-        for i, goal in enumerate(goals)
-    ]
+    planner = driver.foresight_planner if looks_ahead else driver.planner
+    walks = [Walk(planner, goal, values[i], truth[i], config, looks_ahead) for i, goal in enumerate(goals)]
     trails = Trails(driver.policy.action_space, len(walks))
     pictures = [_picture(worlds, i, config) for i in range(len(walks))]
     for step in range(max_steps):
@@ -127,7 +130,9 @@ def _look_ahead(driver: Driver, moment: Moment, values: np.ndarray, walks: Seque
     """An action for each copy: the one that is expected to lead nearest to its goal; the policy's where none does."""
     assert driver.outlook is not None
     aims = np.stack([walk.aim for walk in walks])
-    options = consider(driver.outlook, driver.policy, driver.planner, moment.observation, values, aims, key=key)
+    options = consider(
+        driver.outlook, driver.policy, driver.foresight_planner, moment.observation, values, aims, key=key
+    )
     chosen = np.array([walk.look_ahead(options, copy) if walk.active else 0 for copy, walk in enumerate(walks)])
     return jax.tree.map(lambda leaf: leaf[np.arange(len(walks)), chosen], options.actions)
 
@@ -160,7 +165,7 @@ class Walk:
     values: np.ndarray
     truth: np.ndarray
     config: ExecutionConfig
-    foresight_planner: Planner | None = None
+    looks_ahead: bool = False
     steps: int = 0
     transitions: int = 0
     replans: int = 0
@@ -175,9 +180,7 @@ class Walk:
         self.number = self._locate(self.values)
         self._pursuit = pursuit_for(self.config.mode, self.planner, self.goal, self.config.patience)
         self._choice = self._choose() if self.active else NO_WAY
-        self._foresight = (
-            Foresight(self.foresight_planner, self.goal) if self.foresight_planner and self.active else None
-        )
+        self._foresight = Foresight(self.planner, self.goal) if self.looks_ahead else None
         self._expected: Expectation | None = None
 
     @property

@@ -1,0 +1,49 @@
+"""`benchmark blocks`: examples per second, a drop and a picture each, against plain MuJoCo with its own renderer."""
+
+import jax
+import numpy as np
+
+from attribute_planner.benchmarks import mujoco_blocks
+from attribute_planner.benchmarks.measuring import Measurement, rates, seconds
+from attribute_planner.environments.blocks.continuous import ContinuousBlocks
+from attribute_planner.environments.blocks.discrete import Blocks
+from attribute_planner.environments.spaces import uniform_action
+
+PEER = "MuJoCo and its renderer, one scene at a time"
+
+
+def measure() -> list[Measurement]:
+    """Both variants, on all processors or the GPU."""
+    peer, on_gpu = mujoco_blocks.rates(), jax.default_backend() != "cpu"
+    return [
+        rates("discrete", discrete_rate(2**15 if on_gpu else 2048), peer and peer["discrete"], "examples/s", PEER),
+        rates("continuous", continuous_rate(4096 if on_gpu else 512), peer and peer["continuous"], "examples/s", PEER),
+    ]
+
+
+def discrete_rate(copies: int) -> float:
+    """One drop in each of many states, and a picture of what came of it."""
+    env, key = Blocks(), jax.random.key(0)
+    states = jax.jit(jax.vmap(env.reset))(jax.random.split(key, copies))
+    action = uniform_action(env.actions, (copies,), key=key)
+
+    @jax.jit
+    def example(states, action):
+        after = jax.vmap(env.step, (0, 0, None))(states, action, key)
+        return env.look(after)
+
+    return copies / seconds(lambda: example(states, action))
+
+
+def continuous_rate(copies: int) -> float:
+    """The same with MuJoCo's physics, on all processors."""
+    env, key = ContinuousBlocks(), jax.random.key(0)
+    worlds = env.worlds(copies)
+    worlds.reset(key)
+    keys = iter(jax.random.split(key, 100))
+
+    def example() -> jax.Array:
+        action = uniform_action(env.actions, (copies,), key=next(keys))
+        return worlds.step(jax.tree.map(np.asarray, action), key).observation  # pyright: ignore[reportReturnType]
+
+    return copies / seconds(example, repeats=3)
