@@ -14,10 +14,11 @@ PEER = "MuJoCo and its renderer, one scene at a time"
 
 def measure() -> list[Measurement]:
     """Both variants, on all processors or the GPU."""
-    peer, on_gpu = mujoco_blocks.rates(), jax.default_backend() != "cpu"
+    peer, on_gpu = mujoco_blocks.rates() or {}, jax.default_backend() != "cpu"
+    discrete, continuous = discrete_rate(2**15 if on_gpu else 2048), continuous_rate(4096 if on_gpu else 512)
     return [
-        rates("discrete", discrete_rate(2**15 if on_gpu else 2048), peer and peer["discrete"], "examples/s", PEER),
-        rates("continuous", continuous_rate(4096 if on_gpu else 512), peer and peer["continuous"], "examples/s", PEER),
+        rates("discrete", discrete, peer.get("discrete"), "examples/s", PEER),
+        rates("continuous", continuous, peer.get("continuous"), "examples/s", PEER),
     ]
 
 

@@ -4,6 +4,7 @@ Run as a program of its own, since MuJoCo takes its OpenGL library from the envi
 `MUJOCO_GL=egl python -m attribute_planner.benchmarks.mujoco_blocks` prints two rates as JSON.
 """
 
+import importlib
 import json
 import os
 import subprocess
@@ -36,7 +37,8 @@ def rates() -> dict[str, float] | None:
 
 def measure() -> dict[str, float]:
     """Both rates, in this process."""
-    import mujoco
+    # MuJoCo describes its compiled part to no type checker.
+    mujoco: Any = importlib.import_module("mujoco")
 
     model = load_model()
     data, random = mujoco.MjData(model), np.random.default_rng(0)

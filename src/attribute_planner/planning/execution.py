@@ -116,14 +116,14 @@ def _choose_actions(
     *,
     key: Key,
 ) -> Action:
-    """An action for each copy, with what the trails of the copies `remembering` advise against made less likely."""
+    """An action for each copy: what the policy says, and what the trails of the copies `remembering` make of it."""
     aims = np.stack([walk.aim for walk in walks])
-    discouraged = None
-    if remembering.any():
-        discouraged = jnp.asarray(trails.discouragement(np.asarray(moment.observation), remembering))
-    return _act(
-        driver.policy, moment.observation, jnp.asarray(values), jnp.asarray(aims), discouraged, driver.greedy, key
+    action, log_probs = _act(
+        driver.policy, moment.observation, jnp.asarray(values), jnp.asarray(aims), driver.greedy, key
     )
+    if not remembering.any():
+        return action
+    return trails.decide(remembering, np.asarray(moment.observation), np.asarray(log_probs), np.asarray(action))
 
 
 def _look_ahead(driver: Driver, moment: Moment, values: np.ndarray, walks: Sequence["Walk"], *, key: Key) -> Action:
@@ -308,25 +308,18 @@ class Walk:
 
 @eqx.filter_jit
 def _act(
-    policy: GoalPolicy,
-    observation: Observation,
-    values: jax.Array,
-    aims: jax.Array,
-    discouraged: jax.Array | None,
-    greedy: bool,
-    key: Key,
-) -> Action:
-    """An action for each copy: the policy's, less what it is discouraged from; a random one where there is no plan."""
+    policy: GoalPolicy, observation: Observation, values: jax.Array, aims: jax.Array, greedy: bool, key: Key
+) -> tuple[Action, jax.Array | None]:
+    """An action for each copy, a random one where there is no plan; and `[B, actions]` log probabilities, if listed."""
     policy_key, random_key = jax.random.split(key)
     opinion = policy(observation, values, aims)
     batch = values.shape[:1] if opinion.active is None else opinion.active.shape
-    actions = opinion.actions
-    if discouraged is not None:
-        assert isinstance(actions, Categorical)
-        actions = Categorical(jax.nn.log_softmax(actions.logits) - discouraged)
     at_random = uniform_action(policy.action_space, batch, key=random_key)
-    chosen = actions.mode() if greedy else actions.sample(key=policy_key)
-    return where_batch(aims[:, 0] == NO_VALUE, at_random, chosen)
+    chosen = opinion.mode() if greedy else opinion.sample(key=policy_key)
+    listed = isinstance(opinion.actions, Categorical)
+    return where_batch(aims[:, 0] == NO_VALUE, at_random, chosen), (
+        jax.nn.log_softmax(opinion.actions.logits) if listed else None
+    )
 
 
 def _action_of(action: Action, copy: int) -> Any:

@@ -1,62 +1,114 @@
-"""Trails: what was seen within an attempt, so that a policy stuck behind an obstacle is led out of there.
+"""Trails: what was seen and tried within an attempt, so that a policy stuck behind an obstacle is led out of there.
 
-Situations are told apart by what is observed. A trail holds how often each was seen, and where each action led from it.
-Actions that lead back to where one has been become the less likely the more often one has been there, and those that
-changed nothing most of all. A policy that makes headway never notices; one that goes in circles tries what it has not
-tried yet, its favourites first. In a world of chance, where an action has led from one situation to two others, the
-policy is left alone: to try the same thing again is no folly there.
+Situations are told apart by what is observed. Where the policy comes to a new one, it acts as it likes. Where it comes
+back to an old one, it goes for the most promising thing that it has not tried yet, here or at any situation that it
+knows a way back to: a best-first search with the policy as its guide. A policy that makes headway never notices. In a
+world of chance, where an action has led from one situation to two others, the policy is left alone: to try the same
+thing again is no folly there.
 """
 
-from collections import Counter
+from collections import Counter, deque
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from attribute_planner.environments.spaces import ActionSpace, Discrete, Observation, UnitObservation
 
-SEEN = 2.0
-"""What is taken off the log probability of an action for each time that the situation it leads to was seen."""
-CHANGED_NOTHING = 20.0
-"""What is taken off, on top, if the action leads to the very same situation."""
+LEAST_PROMISE = -6.0
+"""The log probability of what the policy would never do of its own accord: it is tried when all else has failed."""
+TRIED = -40.0
+"""What is added for an action that was tried in a situation: it is known where it leads."""
+USELESS, TRIES = -8.0, 3
+"""What is added for an action that was tried in so many situations and never changed a thing."""
+WALKED = -0.5
+"""What each step on the way back to another situation adds."""
 
 
 @dataclass
-class Trail:
-    """The memory of one attempt.
+class Situation:
+    """What is known of one situation.
 
-    seen: how often each situation was seen.
-    led_to: in which situation each action ended.
+    promise: `[actions]` the policy's log probabilities, with `TRIED` added for actions that were tried.
+    led_to: the situation in which each of these ended.
     """
 
-    seen: Counter[bytes] = field(default_factory=Counter)
-    led_to: dict[bytes, dict[int, bytes]] = field(default_factory=dict)
+    promise: np.ndarray
+    led_to: dict[int, bytes] = field(default_factory=dict)
+
+
+class Trail:
+    """The memory of one attempt."""
+
+    def __init__(self) -> None:
+        self._situations: dict[bytes, Situation] = {}
+        self._tried: Counter[int] = Counter()
+        self._futile: Counter[int] = Counter()
+
+    def decide(self, here: bytes, log_probs: np.ndarray, sampled: int) -> int:
+        """The action to take: the one that was `sampled`, or, if it has been here before, the most promising one."""
+        if here in self._situations:
+            return self._most_promising(here)
+        self._situations[here] = Situation(np.maximum(log_probs, LEAST_PROMISE))
+        return sampled
 
     def remember(self, here: bytes, action: int, there: bytes) -> bool:
-        """Where an action has led; false if it led elsewhere before."""
-        self.seen[here] += 1
-        return self.led_to.setdefault(here, {}).setdefault(action, there) == there
+        """Where the action that was decided on has led; false if it led elsewhere before."""
+        situation = self._situations[here]
+        if action in situation.led_to:
+            return situation.led_to[action] == there
+        situation.promise[action] += TRIED
+        situation.led_to[action] = there
+        self._tried[action] += 1
+        self._futile[action] += here == there
+        return True
+
+    def _most_promising(self, here: bytes) -> int:
+        """The first step towards the best thing to try, nearest situations first."""
+        queue, known = deque([(here, 0, -1)]), {here}
+        best, step, useless = -np.inf, 0, self._useless(len(self._situations[here].promise))
+        while queue:
+            place, distance, first_step = queue.popleft()
+            # No log probability is above zero: nothing further away can be better.
+            if WALKED * distance <= best:
+                break
+            situation = self._situations[place]
+            promises = situation.promise + useless
+            favourite = int(np.argmax(promises))
+            promise = promises[favourite] + WALKED * distance
+            if promise > best:
+                best, step = promise, first_step if distance else favourite
+            for action, next_place in situation.led_to.items():
+                if next_place not in known and next_place in self._situations:
+                    known.add(next_place)
+                    queue.append((next_place, distance + 1, first_step if distance else action))
+        return step
+
+    def _useless(self, actions: int) -> np.ndarray:
+        """`[actions]` what is added, in whatever situation, for actions that never change a thing."""
+        return USELESS * np.array([self._futile[each] == self._tried[each] >= TRIES for each in range(actions)])
 
 
 class Trails:
     """The trails of several copies; only for a single agent's discrete actions, in a world without chance."""
 
     def __init__(self, actions: ActionSpace, copies: int) -> None:
-        self._count = actions.count if isinstance(actions, Discrete) else 0
+        self._listed = isinstance(actions, Discrete)
         self._by_chance = False
         self._trails = [Trail() for _ in range(copies)]
 
     def apply_to(self, observation: Observation) -> bool:
         """Whether situations can be told apart, actions listed, and nothing so far was left to chance."""
-        return self._count > 0 and not self._by_chance and not isinstance(observation, UnitObservation)
+        return self._listed and not self._by_chance and not isinstance(observation, UnitObservation)
 
-    def discouragement(self, observation: np.ndarray, watched: np.ndarray) -> np.ndarray:
-        """`float32[B, actions]` what to take off log probabilities, in the `watched` `[B]` copies."""
-        penalty = np.zeros((len(observation), self._count), np.float32)
+    def decide(
+        self, watched: np.ndarray, observation: np.ndarray, log_probs: np.ndarray, sampled: np.ndarray
+    ) -> np.ndarray:
+        """`[B]` the actions that were `sampled`; in the copies `watched` `[B]`, what their trails make of them."""
+        actions = np.array(sampled)
         for copy in np.flatnonzero(watched):
-            here, trail = observation[copy].tobytes(), self._trails[copy]
-            for action, there in trail.led_to.get(here, {}).items():
-                penalty[copy, action] = SEEN * trail.seen[there] + CHANGED_NOTHING * (there == here)
-        return penalty
+            here = observation[copy].tobytes()
+            actions[copy] = self._trails[copy].decide(here, log_probs[copy], int(actions[copy]))
+        return actions
 
     def remember(self, copy: int, before: np.ndarray, action: int, after: np.ndarray) -> None:
         """Where an action has led in one copy; `before` and `after` are all copies' observations."""
