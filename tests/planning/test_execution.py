@@ -114,11 +114,27 @@ def test_the_papers_way_walks_into_the_same_wall_for_ever():
 def test_the_default_way_goes_around_it():
     episode = reach(FORK, FORK, HOPEFUL, 3, max_steps=60)
     assert episode.success
-    # Three steps of patience at the wall, then back to the fork, and in the end by way of 2.
-    assert outcomes(episode)[:5] == [ARRIVED, ON_THE_WAY, ON_THE_WAY, GAVE_UP, ARRIVED]
+    # One try at the wall; what else can be done there leads back to the fork; and in the end by way of 2.
+    assert outcomes(episode)[:3] == [ARRIVED, ON_THE_WAY, DEVIATED]
     assert [step.observed["n"] for step in episode.trace[-2:]] == [0, 2]
-    assert [step.replanned for step in episode.trace[:5]] == [False, False, False, True, False]
+    assert [step.replanned for step in episode.trace[:3]] == [False, False, True]
     assert episode.replans >= 1
+
+
+DEAD_END = graph_world(numbers(3), [((0,), 0, Place((1,), hidden=1)), ((1,), 0, (2,)), ((1,), 1, (2,))], start=(0,))
+"""The place with value 1 to which 0 leads has no way on."""
+
+
+def test_patience_runs_out_where_nothing_helps():
+    hopeful = table_of(numbers(3), [((0,), (1,), 0.9), ((1,), (2,), 0.9)])
+    episode = reach(DEAD_END, DEAD_END, hopeful, 2, max_steps=8)
+    assert outcomes(episode) == [ARRIVED, ON_THE_WAY, ON_THE_WAY, GAVE_UP] + [
+        ON_THE_WAY,
+        ON_THE_WAY,
+        GAVE_UP,
+        ON_THE_WAY,
+    ]
+    assert (episode.success, episode.replans) == (False, 2)
 
 
 SLIPPERY = graph_world(numbers(4), [((0,), 0, (2,)), ((1,), 0, (3,)), ((2,), 0, (3,)), ((0,), 1, (1,))], start=(0,))

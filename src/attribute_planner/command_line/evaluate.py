@@ -11,7 +11,7 @@ def evaluate(
     run: tyro.conf.Positional[str],
     task: str | None = None,
     episodes: int = 1000,
-    mode: Literal["default", "paper"] = "default",
+    mode: Literal["default", "memory", "paper"] = "default",
     seed: int = 0,
     json: bool = False,
 ) -> int:
@@ -21,7 +21,7 @@ def evaluate(
         run: A run directory, or the name of a shipped agent.
         task: Name of a task of the agent's environment (see `attribute-planner envs`); the main one if not given.
         episodes: How many tasks to try.
-        mode: `paper` for execution exactly as published.
+        mode: `paper` for execution exactly as published; `memory` for the default without foresight.
         seed: Seed of the tasks.
         json: Print the result as JSON.
     """

@@ -316,10 +316,9 @@ def _act(
     batch = values.shape[:1] if opinion.active is None else opinion.active.shape
     at_random = uniform_action(policy.action_space, batch, key=random_key)
     chosen = opinion.mode() if greedy else opinion.sample(key=policy_key)
-    listed = isinstance(opinion.actions, Categorical)
-    return where_batch(aims[:, 0] == NO_VALUE, at_random, chosen), (
-        jax.nn.log_softmax(opinion.actions.logits) if listed else None
-    )
+    action = where_batch(aims[:, 0] == NO_VALUE, at_random, chosen)
+    log_probs = jax.nn.log_softmax(opinion.actions.logits) if isinstance(opinion.actions, Categorical) else None
+    return action, log_probs
 
 
 def _action_of(action: Action, copy: int) -> Any:
