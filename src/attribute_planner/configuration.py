@@ -113,10 +113,18 @@ BLOCKS = TrainConfig(
 )
 """The paper's million single drops, and a detector from as many labels."""
 
+BLOCKS_CONTINUOUS = replace(
+    BLOCKS,
+    practise=replace(BLOCKS.practise, steps=200_000, copies=512),
+    inverse=replace(BLOCKS.inverse, steps_per_episode=10),
+)
+"""The same; physics is dear here, so a scene is dropped into several times before it is cleared."""
+
 PRESETS: dict[str, TrainConfig] = {
     "switches": TrainConfig(explore=ExploreConfig(steps=400_000), practise=PractiseConfig(steps=12_000_000)),
     "crafting": TrainConfig(explore=ExploreConfig(steps=1_000_000), practise=PractiseConfig(steps=18_000_000)),
     "blocks": BLOCKS,
+    "blocks-continuous": BLOCKS_CONTINUOUS,
     "starcraft-small": STARCRAFT,
     "starcraft-large": STARCRAFT,
 }

@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 
 from attribute_planner.environments.spaces import Box, Discrete, Mixed, MixedAction
-from attribute_planner.parts.distributions import Categorical, ChoiceAndPoint, Normal, distribution_of, head_size
+from attribute_planner.parts.distributions import (
+    PARTS,
+    Categorical,
+    ChoiceAndPoint,
+    Mixture,
+    Normal,
+    distribution_of,
+    head_size,
+)
 
 MANY = 20_000
 LOOK = jax.jit(
@@ -58,8 +66,8 @@ def test_no_opinion_about_a_box_is_its_middle_and_half_its_half_width():
 
 def test_a_choice_with_a_point_by_hand():
     choice = Categorical(jnp.log(jnp.array([[0.25, 0.75]])))
-    points = Normal(jnp.array([[[0.0], [10.0]]]), jnp.log(jnp.array([[[1.0], [2.0]]])))
-    both = ChoiceAndPoint(choice, points)
+    points = Normal(jnp.array([[[[0.0]], [[10.0]]]]), jnp.log(jnp.array([[[[1.0]], [[2.0]]]])))
+    both = ChoiceAndPoint(choice, Mixture(Categorical(jnp.zeros((1, 2, 1))), points))
     # The second choice with a point one of its own standard deviations off.
     expected = np.log(0.75) - 0.5 - np.log(2) - HALF_LOG_2PI
     action = MixedAction(jnp.array([1]), jnp.array([[12.0]]))
@@ -73,8 +81,11 @@ def test_a_choice_with_a_point_by_hand():
 
 def test_points_are_drawn_from_the_distribution_of_their_choice():
     space = Mixed(Discrete(("left", "right")), Box((-1.0,), (1.0,)))
-    # Two logits, then centre and spread of either choice: far left, far right, as narrow as can be.
-    outputs = jnp.broadcast_to(jnp.array([0.0, 0.0, -9.0, -9.0, 9.0, -9.0]), (2000, 6))
+    # Two logits, as many weights as there are parts, then centre and spread of each: far left or far right, and narrow.
+    points = np.stack([np.tile([side, -9.0], PARTS) for side in (-9.0, 9.0)]).ravel()
+    outputs = jnp.broadcast_to(
+        jnp.concatenate([jnp.zeros(2 + 2 * PARTS), jnp.array(points, jnp.float32)]), (2000, 2 + 6 * PARTS)
+    )
     drawn = jax.jit(lambda outputs, key: distribution_of(space, outputs).sample(key=key))(outputs, jax.random.key(0))
     assert isinstance(drawn, MixedAction)
     chosen, point = np.asarray(drawn.choice), np.asarray(drawn.point)[:, 0]
@@ -87,7 +98,7 @@ def test_points_are_drawn_from_the_distribution_of_their_choice():
     [
         (Discrete(("a", "b", "c")), 3),
         (Box((0.0, 0.0), (1.0, 1.0)), 4),
-        (Mixed(Discrete(("a", "b", "c")), Box((0.0, 0.0), (1.0, 1.0))), 3 + 3 * 4),
+        (Mixed(Discrete(("a", "b", "c")), Box((0.0, 0.0), (1.0, 1.0))), 3 + 3 * PARTS * 5),
     ],
 )
 def test_a_head_is_as_large_as_its_distribution_needs(space, size):
@@ -99,3 +110,24 @@ def test_a_head_is_as_large_as_its_distribution_needs(space, size):
 
     log_prob, entropy = jax.eval_shape(look, jnp.zeros((2, 5, size)), jax.random.key(0))
     assert log_prob.shape == entropy.shape == (2, 5)
+
+
+def test_a_mixture_by_hand():
+    parts = Normal(jnp.array([[[0.0], [10.0]]]), jnp.log(jnp.array([[[1.0], [0.5]]])))
+    mixture = Mixture(Categorical(jnp.log(jnp.array([[0.6, 0.4]]))), parts)
+    log_prob, entropy, mode = LOOK(mixture, jnp.array([[10.0]]))
+    np.testing.assert_allclose(log_prob, [np.log(0.4) - np.log(0.5) - HALF_LOG_2PI], rtol=1e-5)
+    of_parts = 0.6 * (0.5 + HALF_LOG_2PI) + 0.4 * (0.5 + HALF_LOG_2PI + np.log(0.5))
+    np.testing.assert_allclose(entropy, [-0.6 * np.log(0.6) - 0.4 * np.log(0.4) + of_parts], rtol=1e-5)
+    assert mode.tolist() == [[10.0]], "the second part has less weight, but is narrower and so higher"
+    drawn = np.asarray(DRAW(jax.tree.map(lambda leaf: jnp.repeat(leaf, MANY, axis=0), mixture), jax.random.key(0)))
+    assert (drawn > 5).mean() == pytest.approx(0.4, abs=0.02)
+
+
+def test_the_parts_of_a_mixture_begin_apart():
+    space = Mixed(Discrete(("a",)), Box((0.0, 0.0), (1.0, 1.0)))
+    mixed = distribution_of(space, jnp.zeros((1, head_size(space))))
+    assert isinstance(mixed, ChoiceAndPoint)
+    centres = np.asarray(mixed.points.parts.mean)[0, 0]
+    distances = np.linalg.norm(centres[:, None] - centres[None], axis=-1) + np.eye(PARTS)
+    assert distances.min() > 0.1

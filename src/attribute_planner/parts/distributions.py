@@ -73,15 +73,44 @@ class Normal(NamedTuple):
         return jnp.sum(self.log_std + 0.5 + _LOG_SQRT_2PI, axis=-1)
 
 
+class Mixture(NamedTuple):
+    """Several normal distributions, of which one is drawn first: for answers of which there may be more than one.
+
+    weights: over `K` parts.
+    parts: with mean and log_std `[..., K, dimensions]`.
+    """
+
+    weights: Categorical
+    parts: Normal
+
+    def sample(self, *, key: Key) -> jax.Array:
+        part_key, point_key = jax.random.split(key)
+        return _pick(self.parts, self.weights.sample(key=part_key)).sample(key=point_key)
+
+    def mode(self) -> jax.Array:
+        """The centre of the part that is highest there, which is the mode unless parts overlap."""
+        peak = jax.nn.log_softmax(self.weights.logits) - jnp.sum(self.parts.log_std, axis=-1)
+        return _pick(self.parts, jnp.argmax(peak, axis=-1)).mean
+
+    def log_prob(self, action: jax.Array) -> jax.Array:
+        densities = self.parts.log_prob(action[..., None, :])
+        return jax.nn.logsumexp(jax.nn.log_softmax(self.weights.logits) + densities, axis=-1)
+
+    def entropy(self) -> jax.Array:
+        """An upper bound, reached where the parts do not overlap; there is no closed form."""
+        shares = jax.nn.softmax(self.weights.logits)
+        return self.weights.entropy() + jnp.sum(shares * self.parts.entropy(), axis=-1)
+
+
 class ChoiceAndPoint(NamedTuple):
-    """A choice, and for each choice its own normal distribution of points.
+    """A choice, and for each choice its own distribution of points.
 
     choice: over `count` choices.
-    points: with mean and log_std `[..., count, dimensions]`.
+    points: its leaves are `[..., count, ...]`.
     """
 
     choice: Categorical
-    points: Normal
+    points: Mixture
 
     def sample(self, *, key: Key) -> MixedAction:
         choice_key, point_key = jax.random.split(key)
@@ -100,9 +129,21 @@ class ChoiceAndPoint(NamedTuple):
         weights = jax.nn.softmax(self.choice.logits)
         return self.choice.entropy() + jnp.sum(weights * self.points.entropy(), axis=-1)
 
-    def _points_of(self, choice: jax.Array) -> Normal:
-        index = choice[..., None, None].astype(jnp.int32)
-        return Normal(*(jnp.take_along_axis(each, index, axis=-2)[..., 0, :] for each in self.points))
+    def _points_of(self, choice: jax.Array) -> Mixture:
+        weights = jnp.take_along_axis(self.points.weights.logits, choice[..., None, None].astype(jnp.int32), axis=-2)
+        index = choice[..., None, None, None].astype(jnp.int32)
+        parts = (jnp.take_along_axis(each, index, axis=-3)[..., 0, :, :] for each in self.points.parts)
+        return Mixture(Categorical(weights[..., 0, :]), Normal(*parts))
+
+
+def _pick(parts: Normal, which: jax.Array) -> Normal:
+    """Of parts `[..., K, dimensions]`, those with the numbers `[...]`."""
+    index = which[..., None, None].astype(jnp.int32)
+    return Normal(*(jnp.take_along_axis(each, index, axis=-2)[..., 0, :] for each in parts))
+
+
+PARTS = 8
+"""How many normal distributions a mixture has: so many different points can be right at once."""
 
 
 def head_size(space: ActionSpace) -> int:
@@ -111,7 +152,7 @@ def head_size(space: ActionSpace) -> int:
         return space.count
     if isinstance(space, Box):
         return 2 * space.dimensions
-    return space.choice.count * (1 + 2 * space.point.dimensions)
+    return space.choice.count * (1 + PARTS * (1 + 2 * space.point.dimensions))
 
 
 def distribution_of(space: ActionSpace, outputs: jax.Array) -> Distribution:
@@ -120,9 +161,24 @@ def distribution_of(space: ActionSpace, outputs: jax.Array) -> Distribution:
         return Categorical(outputs)
     if isinstance(space, Box):
         return _normal_in_box(space, outputs)
-    logits, points = jnp.split(outputs, [space.choice.count], axis=-1)
-    points = points.reshape(*points.shape[:-1], space.choice.count, 2 * space.point.dimensions)
-    return ChoiceAndPoint(Categorical(logits), _normal_in_box(space.point, points))
+    count, dimensions = space.choice.count, space.point.dimensions
+    logits, weights, points = jnp.split(outputs, [count, count * (1 + PARTS)], axis=-1)
+    weights = weights.reshape(*weights.shape[:-1], count, PARTS)
+    points = points.reshape(*points.shape[:-1], count, PARTS, 2 * dimensions)
+    # Parts that all began in the middle would take long to tell each other apart.
+    apart = jnp.concatenate([_spread_out(dimensions), jnp.zeros((PARTS, dimensions))], axis=-1)
+    points = points + apart.reshape((1,) * (points.ndim - 2) + apart.shape)
+    return ChoiceAndPoint(Categorical(logits), Mixture(Categorical(weights), _normal_in_box(space.point, points)))
+
+
+def _spread_out(dimensions: int) -> jax.Array:
+    """`[PARTS, dimensions]` numbers between −1 and 1, well apart: where the parts of a mixture begin."""
+    # Steps of powers of an irrational number fill a cube evenly, whatever its dimension.
+    ratio = 2.0 ** (1 / (dimensions + 1))
+    steps = jnp.arange(1, PARTS + 1, dtype=jnp.float32)[:, None] * ratio ** -jnp.arange(1, dimensions + 1)[None].astype(
+        jnp.float32
+    )
+    return 2 * (steps % 1.0) - 1
 
 
 def _normal_in_box(box: Box, outputs: jax.Array) -> Normal:
