@@ -19,7 +19,7 @@ import attribute_planner as ap
 from attribute_planner.environments.blocks.drawing import lay_out_strip
 from attribute_planner.environments.worlds import PureWorlds
 from attribute_planner.planning.episode import Episode
-from attribute_planner.planning.execution import ExecutionConfig
+from attribute_planner.planning.walk import ExecutionConfig
 
 FRAME_SIZE = 192
 MOST_FRAMES = 8

@@ -17,9 +17,10 @@ from attribute_planner.parts.outlook import Outlook
 from attribute_planner.parts.policy import GoalPolicy
 from attribute_planner.parts.table import TransitionTable
 from attribute_planner.planning.episode import Episode
-from attribute_planner.planning.execution import Driver, ExecutionConfig, detect, pursue
+from attribute_planner.planning.execution import Driver, detect, pursue
 from attribute_planner.planning.foresight import STEP_COST
 from attribute_planner.planning.planner import Plan, Planner
+from attribute_planner.planning.walk import ExecutionConfig
 
 NamedGoal = Mapping[str, Value] | str
 

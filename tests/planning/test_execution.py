@@ -12,7 +12,7 @@ from attribute_planner.environments.interface import Environment
 from attribute_planner.parts.detector import AttributeDetector
 from attribute_planner.parts.table import TransitionTable
 from attribute_planner.planning.episode import ARRIVED, DEVIATED, ENDED, GAVE_UP, LOST, ON_THE_WAY, Episode
-from attribute_planner.planning.execution import ExecutionConfig
+from attribute_planner.planning.walk import ExecutionConfig
 from tests.probes import RING, Hosted, Oracle, numbers, partial_goal, table_of, with_drawn_weights
 
 RING_TABLE = table_of(numbers(5), [((i,), ((i + step) % 5,), 0.9) for i in range(5) for step in (1, -1)])

@@ -15,7 +15,7 @@ from attribute_planner.environments.worlds import Moment, Worlds, where_batch
 from attribute_planner.errors import AttributePlannerError
 from attribute_planner.experiments.statistics import Interval, success_interval
 from attribute_planner.planning.episode import Episode
-from attribute_planner.planning.execution import ExecutionConfig
+from attribute_planner.planning.walk import ExecutionConfig
 
 Key = jax.Array
 

@@ -11,10 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import equinox as eqx
-import jax
-import numpy as np
-
 from attribute_planner.agent import Agent
 from attribute_planner.algorithm import Progress, agent_of
 from attribute_planner.attributes import Attribute, AttributeSpace
@@ -22,17 +18,20 @@ from attribute_planner.configuration import TrainConfig
 from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.registry import ENVIRONMENTS, make
 from attribute_planner.errors import ConfigurationError, RunDirectoryError
-from attribute_planner.parts.counting import TransitionCounts
-from attribute_planner.parts.detector import AttributeDetector
-from attribute_planner.parts.outlook import Outlook
-from attribute_planner.parts.policy import GoalPolicy
-from attribute_planner.parts.table import TransitionTable, table_of_counts
-from attribute_planner.phases.detect import Detected, DetectorError
-from attribute_planner.phases.explore import Explored
-from attribute_planner.phases.foresee import Foreseen
-from attribute_planner.phases.practise import Practised
-from attribute_planner.phases.reinforce import Learner, ReinforceConfig, new_learner
 from attribute_planner.storage.arrays import Arrays, arrays_of, fill, read_arrays, write_arrays, write_bytes
+from attribute_planner.storage.products import (
+    in_single_precision,
+    load_detected,
+    load_detector,
+    load_explored,
+    load_foreseen,
+    load_outlook,
+    load_practised,
+    load_table,
+    policy_template,
+    saved_parts,
+    table_arrays,
+)
 from attribute_planner.storage.provenance import provenance
 from attribute_planner.storage.settings import settings_from_json, settings_to_json
 
@@ -124,7 +123,7 @@ class RunDirectory:
         """Keep how far training has come."""
         arrays: Arrays = {}
         notes: dict[str, Any] = {"format": FORMAT}
-        for part, (saved, note) in _parts(progress).items():
+        for part, (saved, note) in saved_parts(progress).items():
             arrays |= saved
             notes[part] = note
         write_arrays(self.path / AGENT, arrays, notes)
@@ -136,10 +135,10 @@ class RunDirectory:
         arrays, notes = read_arrays(self.path / AGENT)
         config = self.description.config
         return Progress(
-            _load_detected(env, config, arrays, notes),
-            _load_explored(env, config, arrays, notes),
-            _load_foreseen(env, config, arrays, notes),
-            _load_practised(env, config, arrays, notes),
+            load_detected(env, config, arrays, notes),
+            load_explored(env, config, arrays, notes),
+            load_foreseen(env, config, arrays, notes),
+            load_practised(env, config, arrays, notes),
         )
 
     def agent(self, env: Environment | None = None) -> Agent:
@@ -152,10 +151,10 @@ class RunDirectory:
         arrays, notes = read_arrays(self.path / AGENT)
         if "practised" not in notes:
             raise RunDirectoryError(f"{self.path}: training has not begun to practise yet; go on with --resume.")
-        detector = _load_detector(env, config, arrays) if "detected" in notes else None
-        policy = fill("practised.policy", _policy_template(env, config.practise.width), arrays)
-        outlook = _load_outlook(env, config, arrays) if "foreseen" in notes else None
-        return agent_of(env, config, detector, policy, _load_table(env, config, arrays), outlook)
+        detector = load_detector(env, config, arrays) if "detected" in notes else None
+        policy = fill("practised.policy", policy_template(env, config.practise.width), arrays)
+        outlook = load_outlook(env, config, arrays) if "foreseen" in notes else None
+        return agent_of(env, config, detector, policy, load_table(env, config, arrays), outlook)
 
     def write_metrics(self, line: Mapping[str, Any]) -> None:
         """Append one line of metrics."""
@@ -171,7 +170,7 @@ class RunDirectory:
 def save_agent(path: Path | str, agent: Agent, config: TrainConfig, seed: int) -> None:
     """A run directory with the agent alone, without what training would need to go on: small enough to ship."""
     run = RunDirectory.create(path, describe_run(agent.env, config, seed))
-    arrays = arrays_of("practised.policy", agent.policy) | _single_precision(_table_arrays(agent.table))
+    arrays = arrays_of("practised.policy", agent.policy) | in_single_precision(table_arrays(agent.table))
     notes: dict[str, Any] = {"format": FORMAT, "practised": {"shipped": True}}
     if agent.detector is not None:
         arrays |= arrays_of("detected.detector", agent.detector)
@@ -180,131 +179,6 @@ def save_agent(path: Path | str, agent: Agent, config: TrainConfig, seed: int) -
         arrays |= arrays_of("foreseen.outlook", agent.outlook)
         notes["foreseen"] = {}
     write_arrays(run.path / AGENT, arrays, notes)
-
-
-def _parts(progress: Progress) -> dict[str, tuple[Arrays, dict[str, Any]]]:
-    parts: dict[str, tuple[Arrays, dict[str, Any]]] = {}
-    if progress.detected is not None:
-        error = progress.detected.error
-        arrays = arrays_of("detected.detector", progress.detected.detector)
-        parts["detected"] = (
-            arrays,
-            {
-                "per_attribute": error.per_attribute.tolist(),
-                "full_set": error.full_set,
-                "states": error.states,
-            },
-        )
-    if progress.explored is not None:
-        explored = progress.explored
-        parts["explored"] = (
-            _counts_arrays(explored.counts) | _learner_arrays("explored", explored.learner),
-            {"epoch": explored.epoch, "steps": explored.steps},
-        )
-    if progress.foreseen is not None:
-        parts["foreseen"] = (
-            arrays_of("foreseen.outlook", progress.foreseen.outlook),
-            {"error": progress.foreseen.error},
-        )
-    if progress.imagined is not None:
-        parts["imagined"] = _table_arrays(progress.imagined), {}
-    if progress.practised is not None:
-        practised = progress.practised
-        statistics = {"practised.attempts": practised.attempts, "practised.successes": practised.successes}
-        parts["practised"] = (
-            statistics | _learner_arrays("practised", practised.learner),
-            {"epoch": practised.epoch, "steps": practised.steps},
-        )
-    return parts
-
-
-def _learner_arrays(prefix: str, learner: Learner) -> Arrays:
-    return arrays_of(f"{prefix}.policy", learner.policy) | arrays_of(f"{prefix}.optimiser", learner.optimiser)
-
-
-def _counts_arrays(counts: TransitionCounts) -> Arrays:
-    return {
-        "explored.sets": counts.sets.rows,
-        "explored.pairs": counts.pairs.rows,
-        "explored.visits": counts.visits,
-    }
-
-
-def _table_arrays(table: TransitionTable) -> Arrays:
-    names = ("words", "source", "target", "visits", "attempts", "successes")
-    return {f"table.{name}": getattr(table, name) for name in names}
-
-
-def _single_precision(arrays: Arrays) -> Arrays:
-    """Statistics in half the space: none counts beyond what single precision holds exactly."""
-    return {name: array.astype(np.float32) if array.dtype == np.float64 else array for name, array in arrays.items()}
-
-
-def _policy_template(env: Environment, width: int) -> GoalPolicy:
-    return eqx.filter_eval_shape(lambda: GoalPolicy(env, width, key=jax.random.key(0)))
-
-
-def _load_learner(prefix: str, env: Environment, width: int, learning: ReinforceConfig, arrays: Arrays) -> Learner:
-    template = eqx.filter_eval_shape(lambda: new_learner(GoalPolicy(env, width, key=jax.random.key(0)), learning))
-    return Learner(
-        fill(f"{prefix}.policy", template.policy, arrays), fill(f"{prefix}.optimiser", template.optimiser, arrays)
-    )
-
-
-def _load_detector(env: Environment, config: TrainConfig, arrays: Arrays) -> AttributeDetector:
-    template = eqx.filter_eval_shape(lambda: AttributeDetector(env, config.detect.width, key=jax.random.key(0)))
-    return fill("detected.detector", template, arrays)
-
-
-def _load_detected(env: Environment, config: TrainConfig, arrays: Arrays, notes: dict) -> Detected | None:
-    if "detected" not in notes:
-        return None
-    note = notes["detected"]
-    error = DetectorError(np.array(note["per_attribute"]), note["full_set"], note["states"])
-    return Detected(_load_detector(env, config, arrays), error)
-
-
-def _load_explored(env: Environment, config: TrainConfig, arrays: Arrays, notes: dict) -> Explored | None:
-    if "explored" not in notes:
-        return None
-    learner = _load_learner("explored", env, config.explore.width, config.explore.learning, arrays)
-    return Explored(_load_counts(env, arrays), learner, notes["explored"]["epoch"], notes["explored"]["steps"])
-
-
-def _load_outlook(env: Environment, config: TrainConfig, arrays: Arrays) -> Outlook:
-    template = eqx.filter_eval_shape(lambda: Outlook(env, config.foresee.width, key=jax.random.key(0)))
-    return fill("foreseen.outlook", template, arrays)
-
-
-def _load_foreseen(env: Environment, config: TrainConfig, arrays: Arrays, notes: dict) -> Foreseen | None:
-    if "foreseen" not in notes:
-        return None
-    return Foreseen(_load_outlook(env, config, arrays), notes["foreseen"]["error"])
-
-
-def _load_practised(env: Environment, config: TrainConfig, arrays: Arrays, notes: dict) -> Practised | None:
-    if "practised" not in notes or notes["practised"].get("shipped"):
-        return None
-    learner = _load_learner("practised", env, config.practise.width, config.practise.learning, arrays)
-    statistics = arrays["practised.attempts"], arrays["practised.successes"]
-    return Practised(learner, *statistics, notes["practised"]["epoch"], notes["practised"]["steps"])
-
-
-def _load_counts(env: Environment, arrays: Arrays) -> TransitionCounts:
-    counts = TransitionCounts(env.attributes.num_words)
-    sets, pairs = arrays["explored.sets"], arrays["explored.pairs"]
-    counts.sets.number(sets)
-    counts.add(sets[pairs[:, 0]], sets[pairs[:, 1]], arrays["explored.visits"])
-    return counts
-
-
-def _load_table(env: Environment, config: TrainConfig, arrays: Arrays) -> TransitionTable:
-    if "table.words" in arrays:
-        graph = {name: arrays[f"table.{name}"] for name in ("words", "source", "target")}
-        statistics = {name: arrays[f"table.{name}"].astype(float) for name in ("visits", "attempts", "successes")}
-        return TransitionTable(env.attributes, **graph, **statistics, estimator=config.estimator)
-    table = table_of_counts(env.attributes, _load_counts(env, arrays), config.estimator)
-    return table.with_practice(arrays["practised.attempts"], arrays["practised.successes"])
 
 
 def _write_description(path: Path, description: Description) -> None:

@@ -1,0 +1,186 @@
+"""A walk: one copy's way to its goal. Where it is, what it aims at, what it has learned on the way."""
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from attribute_planner.attributes import Goal
+from attribute_planner.parts.bodies import NO_VALUE
+from attribute_planner.parts.table import UNKNOWN
+from attribute_planner.planning.episode import ARRIVED, DEVIATED, ENDED, GAVE_UP, LOST, ON_THE_WAY, Episode, TraceStep
+from attribute_planner.planning.foresight import Foresight, Options
+from attribute_planner.planning.planner import Planner
+from attribute_planner.planning.pursuit import NO_WAY, Choice, pursuit_for
+
+
+@dataclass(frozen=True)
+class ExecutionConfig:
+    """How a plan is carried out."""
+
+    mode: str = "default"
+    """`paper`: Algorithm 2 as published; `memory`: also remembers within the episode what failed; `default`: with
+    memory, and with foresight where the agent has an outlook."""
+    patience: int = 160
+    """After how many steps without a change the default mode gives an attempt up."""
+    record: bool = False
+    """Whether to keep a trace of every step."""
+    pictures: bool = False
+    """Whether to keep a picture of every step."""
+
+
+class Expectation(NamedTuple):
+    """What foresight expects of the next step: values `int32[A]`, and how likely all of them are."""
+
+    values: np.ndarray
+    probability: float
+
+
+@dataclass
+class Walk:
+    """One copy's way to its goal: where it is (as detected, and in truth), what it aims at, how long it has tried."""
+
+    planner: Planner
+    goal: Goal
+    values: np.ndarray
+    truth: np.ndarray
+    config: ExecutionConfig
+    looks_ahead: bool = False
+    steps: int = 0
+    transitions: int = 0
+    replans: int = 0
+    waited: int = 0
+    attempt: int = 0
+    trace: list[TraceStep] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.plan = self.planner.plan(self.values, self.goal)
+        self.success = self._believes_to_be_there() and bool(self.goal.satisfied_by(self.truth))
+        self.active = self.plan.reachable and not self._believes_to_be_there()
+        self.number = self._locate(self.values)
+        self._pursuit = pursuit_for(self.config.mode, self.planner, self.goal, self.config.patience)
+        self._choice = self._choose() if self.active else NO_WAY
+        self._foresight = Foresight(self.planner, self.goal) if self.looks_ahead else None
+        self._expected: Expectation | None = None
+
+    @property
+    def aim(self) -> np.ndarray:
+        """`int32[A]` the set that the policy is told to reach; none if there is no plan."""
+        if self._choice.target == UNKNOWN:
+            return np.full(len(self.planner.table.space), NO_VALUE, np.int32)
+        return self.planner.table.values[self._choice.target]
+
+    @property
+    def remembers(self) -> bool:
+        """Whether the mode learns from what failed within the episode, and there is something to fail at."""
+        return self._pursuit.patience is not None and self._choice.target != UNKNOWN
+
+    def look_ahead(self, options: Options, copy: int) -> int:
+        """Which of the options to take; a random one if none is expected to lead to the goal."""
+        assert self._foresight is not None
+        best = self._foresight.choose(self.number, self.values, options, copy)
+        self._expected = None
+        if best is None:
+            return self.steps % options.numbers.shape[1]
+        probability = float(np.exp(options.log_prob[copy, best].sum()))
+        self._expected = Expectation(options.expected[copy, best], probability)
+        return best
+
+    def advance(self, step: int, values: np.ndarray, truth: np.ndarray, over: bool, action: Any) -> None:
+        """Take in where a step has led (as detected, and in truth), and decide what to aim at next."""
+        before, choice, self.truth = self.values, self._choice, truth
+        if self._foresight and self._expected and (values != self._expected.values).any():
+            self._foresight.failed(self.number, self._expected.values)
+        self.steps, self.waited = step + 1, self.waited + 1
+        outcome, replanned = ON_THE_WAY, False
+        if (values != before).any():
+            outcome, replanned = self._move(values)
+        elif self._pursuit.patience is not None and self.waited >= self._pursuit.patience:
+            outcome, replanned = GAVE_UP, True
+            self._fail()
+        if over and self.active:
+            outcome, self.active = ENDED, False
+        if self.config.record:
+            self._write(step, before, choice, action, outcome, replanned)
+
+    def episode(self, max_steps: int, pictures: list[np.ndarray]) -> Episode:
+        """The account of the walk."""
+        return Episode(
+            self.goal,
+            self.success,
+            self.steps,
+            self.transitions,
+            self.replans,
+            self.plan,
+            self._reason(max_steps),
+            self.values,
+            self.trace,
+            pictures,
+        )
+
+    def _believes_to_be_there(self) -> bool:
+        return bool(self.goal.satisfied_by(self.values))
+
+    def _move(self, values: np.ndarray) -> tuple[str, bool]:
+        """The attributes changed: the way leads on from there."""
+        number = self._locate(values)
+        self.transitions += 1
+        arrived, lost = number == self._choice.target != UNKNOWN, self._choice.target == UNKNOWN
+        if self._expected is not None:
+            arrived, lost = bool((values == self._expected.values).all()), False
+        elif not arrived and not lost:
+            self._pursuit.failed(self.number, self._choice.edge)
+        self.values, self.number, self.waited = values, number, 0
+        if self._believes_to_be_there():
+            self.success, self.active = bool(self.goal.satisfied_by(self.truth)), False
+            return (ARRIVED if arrived else DEVIATED), False
+        self._choice = self._choose()
+        self.replans += not arrived
+        return (ARRIVED if arrived else LOST if lost else DEVIATED), not arrived
+
+    def _fail(self) -> None:
+        """Nothing changed for too long."""
+        if self._choice.edge != UNKNOWN:
+            self._pursuit.failed(self.number, self._choice.edge)
+        self.waited, self.replans = 0, self.replans + 1
+        self._choice = self._choose()
+
+    def _choose(self) -> Choice:
+        self.attempt += 1
+        choice = self._pursuit.choose(self.number)
+        if choice is NO_WAY and self._pursuit.patience is None:
+            self.active = False
+        return choice
+
+    def _locate(self, values: np.ndarray) -> int:
+        return self.planner.table.number_of(values)
+
+    def _write(self, step: int, before: np.ndarray, choice: Choice, action: Any, outcome: str, replanned: bool) -> None:
+        table, aim, probability = self.planner.table, None, 0.0
+        if self._expected is not None:
+            aim, probability = table.space.decode(self._expected.values), self._expected.probability
+        elif choice.target != UNKNOWN:
+            aim = table.space.decode(table.values[choice.target])
+            probability = float(table.probability[choice.edge])
+        self.trace.append(
+            TraceStep(
+                step,
+                table.space.decode(before),
+                aim,
+                probability,
+                action,
+                outcome,
+                replanned,
+            )
+        )
+
+    def _reason(self, max_steps: int) -> str:
+        if self.success:
+            return ""
+        if not self.plan.reachable:
+            return self.plan.reason
+        if self.steps >= max_steps:
+            return f"the goal was not reached within {max_steps} steps."
+        if self._believes_to_be_there():
+            return "the detector took another attribute set for the goal."
+        return "the episode ended, or led to where no plan is known, before the goal was reached."

@@ -1,0 +1,157 @@
+"""What each phase has produced, as arrays and back: the contents of agent.safetensors."""
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import numpy as np
+
+from attribute_planner.algorithm import Progress
+from attribute_planner.configuration import TrainConfig
+from attribute_planner.environments.interface import Environment
+from attribute_planner.parts.counting import TransitionCounts
+from attribute_planner.parts.detector import AttributeDetector
+from attribute_planner.parts.outlook import Outlook
+from attribute_planner.parts.policy import GoalPolicy
+from attribute_planner.parts.table import TransitionTable, table_of_counts
+from attribute_planner.phases.detect import Detected, DetectorError
+from attribute_planner.phases.explore import Explored
+from attribute_planner.phases.foresee import Foreseen
+from attribute_planner.phases.practise import Practised
+from attribute_planner.phases.reinforce import Learner, ReinforceConfig, new_learner
+from attribute_planner.storage.arrays import Arrays, arrays_of, fill
+
+
+def saved_parts(progress: Progress) -> dict[str, tuple[Arrays, dict[str, Any]]]:
+    """Per phase, the arrays it has produced, and a note with the few numbers beside them."""
+    parts: dict[str, tuple[Arrays, dict[str, Any]]] = {}
+    if progress.detected is not None:
+        error = progress.detected.error
+        arrays = arrays_of("detected.detector", progress.detected.detector)
+        parts["detected"] = (
+            arrays,
+            {
+                "per_attribute": error.per_attribute.tolist(),
+                "full_set": error.full_set,
+                "states": error.states,
+            },
+        )
+    if progress.explored is not None:
+        explored = progress.explored
+        parts["explored"] = (
+            _counts_arrays(explored.counts) | _learner_arrays("explored", explored.learner),
+            {"epoch": explored.epoch, "steps": explored.steps},
+        )
+    if progress.foreseen is not None:
+        parts["foreseen"] = (
+            arrays_of("foreseen.outlook", progress.foreseen.outlook),
+            {"error": progress.foreseen.error},
+        )
+    if progress.imagined is not None:
+        parts["imagined"] = table_arrays(progress.imagined), {}
+    if progress.practised is not None:
+        practised = progress.practised
+        statistics = {"practised.attempts": practised.attempts, "practised.successes": practised.successes}
+        parts["practised"] = (
+            statistics | _learner_arrays("practised", practised.learner),
+            {"epoch": practised.epoch, "steps": practised.steps},
+        )
+    return parts
+
+
+def _learner_arrays(prefix: str, learner: Learner) -> Arrays:
+    return arrays_of(f"{prefix}.policy", learner.policy) | arrays_of(f"{prefix}.optimiser", learner.optimiser)
+
+
+def _counts_arrays(counts: TransitionCounts) -> Arrays:
+    return {
+        "explored.sets": counts.sets.rows,
+        "explored.pairs": counts.pairs.rows,
+        "explored.visits": counts.visits,
+    }
+
+
+def table_arrays(table: TransitionTable) -> Arrays:
+    """A whole table."""
+    names = ("words", "source", "target", "visits", "attempts", "successes")
+    return {f"table.{name}": getattr(table, name) for name in names}
+
+
+def in_single_precision(arrays: Arrays) -> Arrays:
+    """Statistics in half the space: none counts beyond what single precision holds exactly."""
+    return {name: array.astype(np.float32) if array.dtype == np.float64 else array for name, array in arrays.items()}
+
+
+def policy_template(env: Environment, width: int) -> GoalPolicy:
+    """A policy without weights, to be filled."""
+    return eqx.filter_eval_shape(lambda: GoalPolicy(env, width, key=jax.random.key(0)))
+
+
+def _load_learner(prefix: str, env: Environment, width: int, learning: ReinforceConfig, arrays: Arrays) -> Learner:
+    template = eqx.filter_eval_shape(lambda: new_learner(GoalPolicy(env, width, key=jax.random.key(0)), learning))
+    return Learner(
+        fill(f"{prefix}.policy", template.policy, arrays), fill(f"{prefix}.optimiser", template.optimiser, arrays)
+    )
+
+
+def load_detector(env: Environment, config: TrainConfig, arrays: Arrays) -> AttributeDetector:
+    """The detector alone."""
+    template = eqx.filter_eval_shape(lambda: AttributeDetector(env, config.detect.width, key=jax.random.key(0)))
+    return fill("detected.detector", template, arrays)
+
+
+def load_detected(env: Environment, config: TrainConfig, arrays: Arrays, notes: dict) -> Detected | None:
+    """What phase 1 had produced."""
+    if "detected" not in notes:
+        return None
+    note = notes["detected"]
+    error = DetectorError(np.array(note["per_attribute"]), note["full_set"], note["states"])
+    return Detected(load_detector(env, config, arrays), error)
+
+
+def load_explored(env: Environment, config: TrainConfig, arrays: Arrays, notes: dict) -> Explored | None:
+    """What phase 2 had produced."""
+    if "explored" not in notes:
+        return None
+    learner = _load_learner("explored", env, config.explore.width, config.explore.learning, arrays)
+    return Explored(_load_counts(env, arrays), learner, notes["explored"]["epoch"], notes["explored"]["steps"])
+
+
+def load_outlook(env: Environment, config: TrainConfig, arrays: Arrays) -> Outlook:
+    """The outlook alone."""
+    template = eqx.filter_eval_shape(lambda: Outlook(env, config.foresee.width, key=jax.random.key(0)))
+    return fill("foreseen.outlook", template, arrays)
+
+
+def load_foreseen(env: Environment, config: TrainConfig, arrays: Arrays, notes: dict) -> Foreseen | None:
+    """The outlook with its error."""
+    if "foreseen" not in notes:
+        return None
+    return Foreseen(load_outlook(env, config, arrays), notes["foreseen"]["error"])
+
+
+def load_practised(env: Environment, config: TrainConfig, arrays: Arrays, notes: dict) -> Practised | None:
+    """What phase 3 had produced; nothing, if the agent ships without what training would need to go on."""
+    if "practised" not in notes or notes["practised"].get("shipped"):
+        return None
+    learner = _load_learner("practised", env, config.practise.width, config.practise.learning, arrays)
+    statistics = arrays["practised.attempts"], arrays["practised.successes"]
+    return Practised(learner, *statistics, notes["practised"]["epoch"], notes["practised"]["steps"])
+
+
+def _load_counts(env: Environment, arrays: Arrays) -> TransitionCounts:
+    counts = TransitionCounts(env.attributes.num_words)
+    sets, pairs = arrays["explored.sets"], arrays["explored.pairs"]
+    counts.sets.number(sets)
+    counts.add(sets[pairs[:, 0]], sets[pairs[:, 1]], arrays["explored.visits"])
+    return counts
+
+
+def load_table(env: Environment, config: TrainConfig, arrays: Arrays) -> TransitionTable:
+    """The table as it was saved, or made of what exploration and practice have counted."""
+    if "table.words" in arrays:
+        graph = {name: arrays[f"table.{name}"] for name in ("words", "source", "target")}
+        statistics = {name: arrays[f"table.{name}"].astype(float) for name in ("visits", "attempts", "successes")}
+        return TransitionTable(env.attributes, **graph, **statistics, estimator=config.estimator)
+    table = table_of_counts(env.attributes, _load_counts(env, arrays), config.estimator)
+    return table.with_practice(arrays["practised.attempts"], arrays["practised.successes"])
