@@ -81,3 +81,12 @@ def test_a_task_without_anything_to_do_is_an_error(agent: Agent):
 def test_an_unknown_task_lists_those_that_exist(agent: Agent):
     with pytest.raises(UnknownNameError, match=r"no task of graph 'fly'.*There are: any-to-any"):
         evaluate(agent, "fly", episodes=1)
+
+
+def test_another_estimate_of_the_same_practice(agent: Agent):
+    by_visits = agent.with_estimator("visits")
+    assert by_visits.table.probability.tolist() != agent.table.probability.tolist()
+    # Two ways lead on from every place of the ring.
+    np.testing.assert_allclose(np.bincount(by_visits.table.source, by_visits.table.probability), np.ones(5))
+    with pytest.raises(UnknownNameError, match=r"no estimator 'guess'"):
+        agent.with_estimator("guess")

@@ -1,7 +1,7 @@
 """The agent: an environment and the three parts that were learned on it. It plans, and it reaches goals."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import jax
@@ -45,6 +45,10 @@ class Agent:
     patience: int
     greedy: bool = False
     outlook: Outlook | None = None
+
+    def with_estimator(self, name: str) -> "Agent":
+        """The same agent, believing another estimate of c_π: `ratio`, `posterior` or `visits`."""
+        return replace(self, table=replace(self.table, estimator=name))
 
     @cached_property
     def planner(self) -> Planner:

@@ -12,6 +12,7 @@ def evaluate(
     task: str | None = None,
     episodes: int = 1000,
     mode: Literal["default", "memory", "paper"] = "default",
+    estimator: Literal["ratio", "posterior", "visits"] | None = None,
     seed: int = 0,
     json: bool = False,
 ) -> int:
@@ -22,12 +23,14 @@ def evaluate(
         task: Name of a task of the agent's environment (see `attribute-planner envs`); the main one if not given.
         episodes: How many tasks to try.
         mode: `paper` for execution exactly as published; `memory` for the default without foresight.
+        estimator: How c_π is estimated, if not as in training: `ratio` as published, `visits` for the paper's ablation.
         seed: Seed of the tasks.
         json: Print the result as JSON.
     """
     import attribute_planner as ap
 
     agent = ap.load(run)
+    agent = agent if estimator is None else agent.with_estimator(estimator)
     with busy(f"{episodes} episodes …"):
         result = ap.evaluate(agent, task, episodes=episodes, mode=mode, seed=seed)
     if json:
