@@ -8,9 +8,10 @@ import abc
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
-from attribute_planner.environments.spaces import Action
+from attribute_planner.environments.spaces import Action, Array
 
 
 class Symmetries(abc.ABC):
@@ -24,6 +25,10 @@ class Symmetries(abc.ABC):
     @property
     def count(self) -> int:
         return len(self.attributes)
+
+    def rename_values(self, values: Array, which: jax.Array) -> jax.Array:
+        """Attribute values `[N, A]`, each under its own renaming `[N]`; can be traced."""
+        return jnp.take_along_axis(jnp.asarray(values), jnp.asarray(self.attributes)[which], axis=-1)
 
     @abc.abstractmethod
     def rename_state(self, state: Any, which: jax.Array) -> Any:

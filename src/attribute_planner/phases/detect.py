@@ -151,9 +151,8 @@ def _renamed(env: Environment, labels: Labels, key: Key) -> Labels:
     if symmetries is None:
         return labels
     which = jax.random.randint(key, (len(labels.values),), 0, symmetries.count)
-    order = jnp.asarray(symmetries.attributes)[which]
-    values = jnp.take_along_axis(jnp.asarray(labels.values), order, axis=-1)
-    return Labels(jax.vmap(symmetries.rename_state)(labels.states, which), values)
+    states = jax.vmap(symmetries.rename_state)(labels.states, which)
+    return Labels(states, symmetries.rename_values(labels.values, which))
 
 
 def _split(labels: Labels, held_out: float, *, key: Key) -> tuple[Labels, Labels]:

@@ -7,7 +7,6 @@ edges, the inverse model and the outlook.
 from typing import Any, NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from attribute_planner.environments.interface import Environment
@@ -108,12 +107,11 @@ def renamed(env: Environment, examples: Examples, key: Key) -> Examples:
     if symmetries is None:
         return examples
     which = jax.random.randint(key, (examples.size,), 0, symmetries.count)
-    order = jnp.asarray(symmetries.attributes)[which]
     return Examples(
         jax.vmap(symmetries.rename_state)(examples.before, which),
         jax.vmap(symmetries.rename_action)(examples.action, which),
-        jnp.take_along_axis(jnp.asarray(examples.values), order, axis=-1),
-        jnp.take_along_axis(jnp.asarray(examples.values_after), order, axis=-1),
+        symmetries.rename_values(examples.values, which),
+        symmetries.rename_values(examples.values_after, which),
     )
 
 
