@@ -8,8 +8,8 @@ from PIL import Image
 from attribute_planner.agent import Agent
 from attribute_planner.drawing.film import (
     CAPTION_HEIGHT,
-    FRAME_SECONDS,
     LAST_FRAME_SECONDS,
+    LONGEST,
     captioned_frames,
     write_film,
 )
@@ -60,7 +60,7 @@ def test_a_film_has_all_frames_and_rests_on_the_last(episode: Episode, tmp_path:
         for number in range(3):
             film.seek(number)
             durations.append(film.info["duration"])
-    assert durations == [1000 * FRAME_SECONDS] * 2 + [1000 * LAST_FRAME_SECONDS]
+    assert durations == [1000 * LONGEST] * 2 + [1000 * LAST_FRAME_SECONDS]
 
 
 def test_a_film_of_an_episode_without_a_step_has_one_frame(episode: Episode, tmp_path: Path):

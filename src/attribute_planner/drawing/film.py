@@ -9,7 +9,9 @@ from attribute_planner.errors import ConfigurationError
 from attribute_planner.planning.episode import Episode
 
 CAPTION_HEIGHT = 52
-FRAME_SECONDS, LAST_FRAME_SECONDS = 0.15, 2.0
+SHORTEST, LONGEST, LAST_FRAME_SECONDS = 0.15, 0.8, 2.0
+FILM_SECONDS = 4.0
+"""How long a film should last: the frames of a short one stand longer, within limits."""
 INK, PAPER, GOOD, BAD = (60, 60, 70), (250, 249, 246), (30, 140, 80), (190, 50, 50)
 
 
@@ -19,7 +21,8 @@ def write_film(path: Path, episode: Episode) -> None:
         raise ConfigurationError(f"Films are GIFs: {path} should end in .gif.")
     frames = captioned_frames(episode)
     path.parent.mkdir(parents=True, exist_ok=True)
-    durations = [int(1000 * FRAME_SECONDS)] * (len(frames) - 1) + [int(1000 * LAST_FRAME_SECONDS)]
+    seconds = min(max(FILM_SECONDS / len(frames), SHORTEST), LONGEST)
+    durations = [int(1000 * seconds)] * (len(frames) - 1) + [int(1000 * LAST_FRAME_SECONDS)]
     pictures = [Image.fromarray(frame).quantize(96) for frame in frames]
     pictures[0].save(path, save_all=True, append_images=pictures[1:], duration=durations, loop=0)
 
