@@ -1,0 +1,17 @@
+"""The agents that ship with the package do what their results say."""
+
+import pytest
+
+import attribute_planner as ap
+from attribute_planner.storage.agents import shipped_agents
+
+
+@pytest.mark.parametrize(("name", "task"), [("switches", "multi-step"), ("crafting", "craft"), ("blocks", "multi-step")])
+def test_an_agent_that_ships_solves_its_main_task(name: str, task: str):
+    result = ap.evaluate(ap.load(name), task, episodes=40, seed=11)
+    assert result.environment == name
+    assert result.success >= 0.95
+
+
+def test_every_agent_that_ships_is_tried():
+    assert set(shipped_agents()) == {"switches", "crafting", "blocks"}
