@@ -6,7 +6,10 @@ import attribute_planner as ap
 from attribute_planner.storage.agents import shipped_agents
 
 
-@pytest.mark.parametrize(("name", "task"), [("switches", "multi-step"), ("crafting", "craft"), ("blocks", "multi-step")])
+MAIN_TASKS = {"switches": "multi-step", "crafting": "craft", "blocks": "multi-step"}
+
+
+@pytest.mark.parametrize(("name", "task"), MAIN_TASKS.items())
 def test_an_agent_that_ships_solves_its_main_task(name: str, task: str):
     result = ap.evaluate(ap.load(name), task, episodes=40, seed=11)
     assert result.environment == name
@@ -14,4 +17,4 @@ def test_an_agent_that_ships_solves_its_main_task(name: str, task: str):
 
 
 def test_every_agent_that_ships_is_tried():
-    assert set(shipped_agents()) == {"switches", "crafting", "blocks"}
+    assert set(shipped_agents()) == set(MAIN_TASKS)
