@@ -5,7 +5,6 @@ import pytest
 import attribute_planner as ap
 from attribute_planner.storage.agents import shipped_agents
 
-
 MAIN_TASKS = {"switches": "multi-step", "crafting": "craft", "blocks": "multi-step"}
 
 
