@@ -14,7 +14,7 @@ from attribute_planner.drawing.graph_picture import draw_graph
 from attribute_planner.planning.episode import ON_THE_WAY, Episode
 
 DEMO = Path(os.path.relpath(Path(__file__).parents[1] / "demo"))
-STEPS = 2_000_000
+STEPS = 3_000_000
 ROOM = (5, 6)
 """The smallest and the largest side of a room. The full-size rooms, 5 to 10, take several times as many steps."""
 GOAL = "switch_0=red switch_1=red switch_2=red switch_3=red"
