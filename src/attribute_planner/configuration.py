@@ -53,16 +53,22 @@ class TrainConfig:
         return self.explore.steps + self.practise.steps
 
     def with_steps(self, steps: int) -> "TrainConfig":
-        """The same settings for another budget, split between exploring and practising in the same proportion."""
+        """The same settings for another budget, split between exploring and practising in the same proportion.
+
+        Of a smaller budget a fifth is explored with, if so much is called for: what was not found cannot be practised.
+        """
         require_positive("steps", steps)
         share = self.explore.steps / self.steps
-        exploring = max(int(steps * share), 1)
+        exploring = max(int(steps * share), min(self.explore.steps, steps // SMALLEST_SHARE), 1)
         return replace(
             self,
             explore=replace(self.explore, steps=exploring),
             practise=replace(self.practise, steps=max(steps - exploring, 1)),
         )
 
+
+SMALLEST_SHARE = 5
+"""One step in so many is for exploring, unless exploration needs fewer."""
 
 EXPLORERS = ("count-based", "random")
 

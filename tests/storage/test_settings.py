@@ -48,9 +48,12 @@ def test_parameters_that_are_not_the_default_are_kept_too():
 
 
 def test_a_budget_is_split_as_it_was():
-    config = default_config("switches").with_steps(3100)
-    # 400,000 of 12,400,000 steps were for exploring.
-    assert (config.explore.steps, config.practise.steps, config.steps) == (100, 3000, 3100)
+    config = default_config("switches")
+    assert (config.explore.steps, config.steps) == (400_000, 12_400_000)
+    larger = config.with_steps(24_800_000)
+    assert (larger.explore.steps, larger.steps) == (800_000, 24_800_000)
+    # A smaller budget keeps exploring for as long as before, as long as that is a fifth of it at most.
+    assert [config.with_steps(steps).explore.steps for steps in (3_000_000, 3_100)] == [400_000, 620]
     assert config.with_steps(1).steps == 2
     for steps in (0, -5):
         with pytest.raises(AttributePlannerError, match="steps must be greater than zero"):
