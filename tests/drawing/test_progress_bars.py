@@ -1,6 +1,7 @@
 import pytest
 
 from attribute_planner.drawing.progress_bars import ProgressBars
+from attribute_planner.training import PRODUCTS
 
 
 def test_without_a_terminal_there_are_plain_lines(capsys: pytest.CaptureFixture[str]):
@@ -15,3 +16,11 @@ def test_without_a_terminal_there_are_plain_lines(capsys: pytest.CaptureFixture[
     assert ["explore", "100%", "5,678", "edges"] in lines
     assert ["practise", "100%", "50.0%", "of", "attempts", "arrive"] in lines
     assert ["explore", "50%", "1,234", "edges"] not in lines
+
+
+@pytest.mark.parametrize("phase", [*PRODUCTS, "inverse"])
+def test_every_phase_is_shown_also_before_there_is_news(phase: str, capsys: pytest.CaptureFixture[str]):
+    bars = ProgressBars()
+    bars.show(phase, 1.0, {})
+    bars.close()
+    assert capsys.readouterr().err.split() == [phase, "100%"]
