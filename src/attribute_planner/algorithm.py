@@ -4,7 +4,7 @@ Training (Algorithm 1) is three phases; each is a function of its own in `phases
 plans on the table that training left behind and executes the plan with the policy: `planning/`.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import jax
 import numpy as np
@@ -73,7 +73,8 @@ def _train_on_single_steps(
 ) -> Agent:
     """Steps 2 and 3 where a transition is a single step: random examples, from which π is learned as an inverse model.
 
-    Examples are not saved: a run that goes on collects the same ones again.
+    Examples are not saved: a run that goes on collects the same ones again. If it is given more of them, what was
+    learned from fewer is learned anew.
     """
     policy_key, inverse_key, foresee_key, attempts_key, imagine_key = jax.random.split(practise_key, 5)
     examples = collect_examples(
@@ -90,6 +91,8 @@ def _train_on_single_steps(
     explored = explored_by_chance(env, config.explore, counts, examples.size)
     watch("explore", 1.0, {"steps": examples.size, "sets": possible.num_nodes, "edges": possible.num_edges}, explored)
 
+    if begun.explored is not None and begun.explored.steps != examples.size:
+        begun = replace(begun, foreseen=None, practised=None)
     foreseen = begun.foreseen
     if config.foresee.learn and foreseen is None:
         foreseen = foresee(env, examples, config.foresee, key=foresee_key, watch=watch)

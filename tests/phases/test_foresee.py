@@ -1,5 +1,6 @@
 """Examples, outlook and foresight, on a world in which two places look alike to the table but not to the eye."""
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -122,6 +123,14 @@ def test_a_finished_run_that_goes_on_changes_nothing(run: tuple[Agent, Path]):
     agent, run_dir = run
     again = ap.train(ALIASED, run_dir=run_dir, resume=True)
     np.testing.assert_array_equal(again.table.probability, agent.table.probability)
+
+
+def test_a_run_with_more_examples_learns_anew(run: tuple[Agent, Path], tmp_path: Path):
+    agent, run_dir = run
+    shutil.copytree(run_dir, tmp_path / "run")
+    again = ap.train(ALIASED, run_dir=tmp_path / "run", resume=True, steps=SINGLE_STEPS.steps * 2)
+    assert again.table.visits.sum() > 1.5 * agent.table.visits.sum()
+    assert evaluate(again, episodes=50, seed=1).success == 1.0
 
 
 def test_an_outlook_needs_single_steps():
