@@ -13,7 +13,7 @@ from attribute_planner.parts.counting import TransitionCounts
 from attribute_planner.parts.policy import GoalPolicy
 from attribute_planner.parts.table import table_of_counts
 from attribute_planner.phases.collecting import collector_for
-from attribute_planner.phases.explore import BONUSES, FreeRoaming, RandomActions, count_transitions
+from attribute_planner.phases.explore import BONUSES, ExploreConfig, FreeRoaming, RandomActions, count_transitions
 from attribute_planner.phases.neighbours import neighbour_graph
 from attribute_planner.phases.practise import AimAtNeighbours, PractiseConfig, attempt_batch
 from attribute_planner.phases.reinforce import ReinforceConfig, new_learner, update
@@ -31,6 +31,13 @@ def measure() -> list[Measurement]:
         rates("environment alone", alone_rate(env, 2**20 if on_gpu else 1024, key), peer, "steps/s", PEER),
         rates("with the policy acting", acting_rate(env, 2**17 if on_gpu else 256, key), peer, "steps/s", PEER),
         rates("while learning", learning_rate(env, 2**17 if on_gpu else 256, key), peer, "steps/s", PEER),
+        rates(
+            "random exploration, counting transitions",
+            exploring_rate(env, key, counting=True),
+            exploring_rate(env, key, counting=False),
+            "steps/s",
+            "the same without counting",
+        ),
     ]
 
 
@@ -82,6 +89,22 @@ def learning_rate(env: ColoredSwitches, copies: int, key: jax.Array) -> float:
     # Episodes last several windows: time as many, so that resets are paid for.
     windows = env.episode_steps // config.window
     return copies * config.window * windows / seconds(lambda: [window() for _ in range(windows)], repeats=3)
+
+
+def exploring_rate(env: ColoredSwitches, key: jax.Array, *, counting: bool) -> float:
+    """Random actions in as many copies as exploration has by default, with or without the table's bookkeeping."""
+    begin_key, play_key = jax.random.split(key)
+    config, counts = ExploreConfig(), TransitionCounts(env.attributes.num_words)
+    collector = collector_for(env, None, config.copies, key=begin_key)
+
+    def window() -> jax.Array:
+        experience = collector.collect(RandomActions(env), config.window, key=play_key)
+        if counting:
+            count_transitions(experience, counts, BONUSES[config.bonus])
+        return jnp.asarray(experience.words)
+
+    windows = env.episode_steps // config.window
+    return config.copies * config.window * windows / seconds(lambda: [window() for _ in range(windows)], repeats=9)
 
 
 def _explored_graph(env: ColoredSwitches, key: jax.Array):
