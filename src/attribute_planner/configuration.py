@@ -92,6 +92,9 @@ HOST = TrainConfig(
 )
 """For environments of one's own, on the host: few copies, each step used well, rare transitions not neglected."""
 
+MANY_WORDS = DetectConfig(labels=1_000_000, held_out=0.02, fit=FitConfig(updates=12_000))
+"""For the grid worlds, if a detector is to be learned: many words are rare, those of far corners above all."""
+
 STARCRAFT = TrainConfig(
     explore=ExploreConfig(steps=16_000_000, bonus="count", windows_per_epoch=10),
     practise=PractiseConfig(steps=14_000_000, max_attempt_steps=50, window=50, windows_per_epoch=10),
@@ -127,8 +130,12 @@ BLOCKS_CONTINUOUS = replace(
 """The same; physics is dear here, so a scene is dropped into several times before it is cleared."""
 
 PRESETS: dict[str, TrainConfig] = {
-    "switches": TrainConfig(explore=ExploreConfig(steps=400_000), practise=PractiseConfig(steps=12_000_000)),
-    "crafting": TrainConfig(explore=ExploreConfig(steps=1_000_000), practise=PractiseConfig(steps=18_000_000)),
+    "switches": TrainConfig(
+        detect=MANY_WORDS, explore=ExploreConfig(steps=400_000), practise=PractiseConfig(steps=12_000_000)
+    ),
+    "crafting": TrainConfig(
+        detect=MANY_WORDS, explore=ExploreConfig(steps=1_000_000), practise=PractiseConfig(steps=18_000_000)
+    ),
     "blocks": BLOCKS,
     "blocks-continuous": BLOCKS_CONTINUOUS,
     "starcraft-small": STARCRAFT,
