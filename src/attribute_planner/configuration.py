@@ -45,7 +45,12 @@ class TrainConfig:
             )
         for phase in (self.explore, self.practise):
             for name in ("steps", "copies", "window", "windows_per_epoch", "width"):
-                require_positive(f"{type(phase).__name__}.{name}", getattr(phase, name))
+                if not self._may_be_zero(phase, name):
+                    require_positive(f"{type(phase).__name__}.{name}", getattr(phase, name))
+
+    def _may_be_zero(self, phase: object, name: str) -> bool:
+        """An inverse model with an outlook needs no practice: the table can be imagined."""
+        return phase is self.practise and name == "steps" and self.practise.steps == 0 and self.foresee.learn
 
     @property
     def steps(self) -> int:

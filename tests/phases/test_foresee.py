@@ -17,7 +17,12 @@ from attribute_planner.experiments.evaluation import evaluate
 from attribute_planner.parts.outlook import actions_to_try, expect_all
 from attribute_planner.phases.examples import collect_examples, count_examples
 from attribute_planner.phases.fitting import FitConfig
-from attribute_planner.phases.foresee import ForeseeConfig, imagined_transitions, outlook_error
+from attribute_planner.phases.foresee import (
+    IMAGINED_ATTEMPTS,
+    ForeseeConfig,
+    imagined_transitions,
+    outlook_error,
+)
 from attribute_planner.phases.inverse import InverseConfig
 from attribute_planner.phases.progress import nobody
 from tests.probes import RING, TINY, Hosted, numbers
@@ -131,6 +136,16 @@ def test_a_run_with_more_examples_learns_anew(run: tuple[Agent, Path], tmp_path:
     again = ap.train(ALIASED, run_dir=tmp_path / "run", resume=True, steps=SINGLE_STEPS.steps * 2)
     assert again.table.visits.sum() > 1.5 * agent.table.visits.sum()
     assert evaluate(again, episodes=50, seed=1).success == 1.0
+
+
+def test_with_an_outlook_no_practice_is_needed(tmp_path: Path):
+    unpractised = replace(SINGLE_STEPS, practise=replace(SINGLE_STEPS.practise, steps=0))
+    ap.train(ALIASED, config=unpractised, run_dir=tmp_path / "run")
+    agent = ap.load(tmp_path / "run", env=ALIASED)
+    assert agent.table.attempts.max() == IMAGINED_ATTEMPTS
+    assert evaluate(agent, episodes=100, seed=1).success == 1.0
+    with pytest.raises(ConfigurationError, match=r"PractiseConfig\.steps must be greater than zero"):
+        replace(unpractised, foresee=ForeseeConfig())
 
 
 def test_an_outlook_needs_single_steps():

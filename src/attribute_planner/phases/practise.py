@@ -29,7 +29,7 @@ class PractiseConfig:
     """How the agent learns to move between neighbouring attribute sets."""
 
     steps: int = 10_000_000
-    """Environment steps in all copies together: N₂ of Algorithm 1."""
+    """Environment steps in all copies together: N₂ of Algorithm 1. May be 0 where an outlook is learned."""
     method: str = "reinforce"
     """How π learns: `reinforce`, from arriving; or `inverse`, from random actions and what came of them, for worlds in
     which a transition is a single step: practice then only keeps the score."""
@@ -98,6 +98,8 @@ def practise(
         epoch_key = jax.random.fold_in(epochs_key, practised.epoch)
         practised, metrics = _practise_epoch(env, detector, graph, config, practised, key=epoch_key)
         watch("practise", practised.steps / config.steps, metrics, practised)
+    if config.steps == 0:
+        watch("practise", 1.0, {"steps": 0}, practised)
     return practised, explored.with_practice(practised.attempts, practised.successes)
 
 
