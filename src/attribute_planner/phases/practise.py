@@ -170,15 +170,10 @@ def _by_reinforce(
 
 
 def _nothing_to_learn(
-    graph: NeighbourGraph,
-    config: PractiseConfig,
-    learner: Learner,
-    experience: Experience,
-    remaining: jax.Array,
-    key: Key,
+    graph: NeighbourGraph, config: PractiseConfig, learner: Learner, *attempts: object
 ) -> tuple[Learner, dict]:
     """The inverse model was fitted before."""
-    del graph, config, experience, remaining, key
+    del graph, config, attempts
     return learner, {}
 
 

@@ -111,7 +111,7 @@ def _choose_actions(
 
 
 def _look_ahead(driver: Driver, moment: Moment, values: np.ndarray, walks: Sequence[Walk], *, key: Key) -> Action:
-    """An action for each copy: the one that is expected to lead nearest to its goal; the policy's where none does."""
+    """An action for each copy: the one that is expected to lead nearest to its goal; any one where none does."""
     assert driver.outlook is not None
     aims = np.stack([walk.aim for walk in walks])
     options = consider(

@@ -76,7 +76,7 @@ class Walk:
         return self._pursuit.patience is not None and self._choice.target != UNKNOWN
 
     def look_ahead(self, options: Options, copy: int) -> int:
-        """Which of the options to take; a random one if none is expected to lead to the goal."""
+        """Which of the options to take; each in turn while none is expected to lead to the goal."""
         assert self._foresight is not None
         best = self._foresight.choose(self.number, self.values, options, copy)
         self._expected = None

@@ -4,7 +4,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from attribute_planner.environments.blocks.attributes import ATTRIBUTES
 from attribute_planner.environments.blocks.discrete import Blocks
 from attribute_planner.environments.blocks.symmetry import COLOUR_TRADES
 from attribute_planner.environments.spaces import MixedAction
@@ -58,4 +57,3 @@ def test_counts_hold_all_that_equals_what_was_seen():
     kept = every.copy()
     kept.add(seen.sets.rows[seen.pairs.rows[:, 0]], seen.sets.rows[seen.pairs.rows[:, 1]], seen.visits)
     assert len(kept.pairs) == len(every.pairs), "what was seen is among them"
-    assert len(ATTRIBUTES) == 36
