@@ -27,14 +27,14 @@ from attribute_planner.environments.spaces import (
 )
 from attribute_planner.environments.tasks import Task, complete_goal
 from attribute_planner.environments.worlds import Moment, PureWorlds, Worlds
+from attribute_planner.learning.fitting import FitConfig
+from attribute_planner.learning.reinforce import ReinforceConfig
 from attribute_planner.parts.distributions import Categorical
 from attribute_planner.parts.policy import GoalPolicy, Opinion
 from attribute_planner.parts.table import TransitionTable
 from attribute_planner.phases.detect import DetectConfig
 from attribute_planner.phases.explore import ExploreConfig
-from attribute_planner.phases.fitting import FitConfig
 from attribute_planner.phases.practise import PractiseConfig
-from attribute_planner.phases.reinforce import ReinforceConfig
 
 EAGER = ReinforceConfig(learning_rate=0.02, entropy=0.003, passes=2, minibatches=2)
 """Learns a decision or two within a few thousand steps."""

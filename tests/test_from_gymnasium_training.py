@@ -13,13 +13,13 @@ from gymnasium import spaces
 import attribute_planner as ap
 from attribute_planner.environments.gymnasium_bridge import GymnasiumEnvironment
 from attribute_planner.errors import EnvironmentFaultError, RunDirectoryError
+from attribute_planner.learning.collecting import collector_for
+from attribute_planner.learning.fitting import FitConfig
 from attribute_planner.parts.counting import TransitionCounts
 from attribute_planner.parts.policy import GoalPolicy
 from attribute_planner.parts.table import table_of_counts
-from attribute_planner.phases.collecting import collector_for
 from attribute_planner.phases.detect import DetectConfig
 from attribute_planner.phases.explore import ExploreConfig, RandomActions, count_transitions, inverse_root_count
-from attribute_planner.phases.fitting import FitConfig
 from attribute_planner.phases.neighbours import neighbour_graph
 from attribute_planner.phases.practise import AimAtNeighbours, PractiseConfig, add_attempts
 

@@ -12,17 +12,17 @@ import numpy as np
 from attribute_planner.agent import Agent
 from attribute_planner.configuration import TrainConfig
 from attribute_planner.environments.interface import Environment
+from attribute_planner.learning.examples import collect_examples, count_examples
+from attribute_planner.learning.inverse import fit_inverse
+from attribute_planner.learning.progress import Watch, nobody
 from attribute_planner.parts.detector import AttributeDetector
 from attribute_planner.parts.outlook import Outlook
 from attribute_planner.parts.policy import GoalPolicy
 from attribute_planner.parts.table import TransitionTable, table_of_counts
 from attribute_planner.phases.detect import Detected, detect
-from attribute_planner.phases.examples import collect_examples, count_examples
 from attribute_planner.phases.explore import Explored, explore, explored_by_chance
 from attribute_planner.phases.foresee import Foreseen, foresee, imagine
-from attribute_planner.phases.inverse import fit_inverse
 from attribute_planner.phases.practise import Practised, practice_of, practise
-from attribute_planner.phases.progress import Watch, nobody
 
 Key = jax.Array
 

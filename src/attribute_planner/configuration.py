@@ -3,14 +3,14 @@
 from dataclasses import dataclass, field, replace
 
 from attribute_planner.errors import ConfigurationError, unknown_name
+from attribute_planner.learning.fitting import FitConfig
+from attribute_planner.learning.inverse import InverseConfig
+from attribute_planner.learning.reinforce import ReinforceConfig
 from attribute_planner.parts.table import ESTIMATORS
 from attribute_planner.phases.detect import DetectConfig
 from attribute_planner.phases.explore import BONUSES, ExploreConfig
-from attribute_planner.phases.fitting import FitConfig
 from attribute_planner.phases.foresee import ForeseeConfig
-from attribute_planner.phases.inverse import InverseConfig
 from attribute_planner.phases.practise import LEARNERS, PractiseConfig
-from attribute_planner.phases.reinforce import ReinforceConfig
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ import pytest
 from attribute_planner.environments.labels import Labels
 from attribute_planner.environments.spaces import UnitObservation
 from attribute_planner.errors import ConfigurationError
+from attribute_planner.learning.progress import nobody
 from attribute_planner.parts.detector import AttributeDetector
 from attribute_planner.phases.detect import detect, detection_loss, detector_error, env_labels, fit_detector
-from attribute_planner.phases.progress import nobody
 from tests.probes import RING, TINY, Hosted, Levers, with_drawn_weights
 
 KEY = jax.random.key(0)

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from attribute_planner.environments.graph_world import graph_world
+from attribute_planner.learning.collecting import Arrival, Experience
+from attribute_planner.learning.progress import nobody
 from attribute_planner.parts.counting import TransitionCounts
 from attribute_planner.parts.table import table_of_counts
-from attribute_planner.phases.collecting import Arrival, Experience
 from attribute_planner.phases.explore import (
     BONUSES,
     Explored,
@@ -17,7 +18,6 @@ from attribute_planner.phases.explore import (
     inverse_root_count,
     inverse_root_share,
 )
-from attribute_planner.phases.progress import nobody
 from tests.probes import RING, TINY, Hosted, numbers
 
 KEY = jax.random.key(0)

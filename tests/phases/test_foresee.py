@@ -14,17 +14,17 @@ from attribute_planner.agent import Agent
 from attribute_planner.environments.graph_world import Place, graph_world
 from attribute_planner.errors import ConfigurationError
 from attribute_planner.experiments.evaluation import evaluate
+from attribute_planner.learning.examples import collect_examples, count_examples
+from attribute_planner.learning.fitting import FitConfig
+from attribute_planner.learning.inverse import InverseConfig
+from attribute_planner.learning.progress import nobody
 from attribute_planner.parts.outlook import actions_to_try, expect_all
-from attribute_planner.phases.examples import collect_examples, count_examples
-from attribute_planner.phases.fitting import FitConfig
 from attribute_planner.phases.foresee import (
     IMAGINED_ATTEMPTS,
     ForeseeConfig,
     imagined_transitions,
     outlook_error,
 )
-from attribute_planner.phases.inverse import InverseConfig
-from attribute_planner.phases.progress import nobody
 from tests.probes import RING, TINY, Hosted, numbers
 
 HERE, ALSO_HERE = Place((0,)), Place((0,), 1)

@@ -11,11 +11,12 @@ import pytest
 from attribute_planner.environments.graph_world import graph_world
 from attribute_planner.environments.interface import Environment
 from attribute_planner.errors import AttributePlannerError
+from attribute_planner.learning.collecting import Arrival, Experience
+from attribute_planner.learning.progress import nobody
 from attribute_planner.parts.bodies import NO_VALUE
 from attribute_planner.parts.counting import TransitionCounts
 from attribute_planner.parts.policy import GoalPolicy
 from attribute_planner.parts.table import UNKNOWN, TransitionTable, table_of_counts
-from attribute_planner.phases.collecting import Arrival, Experience
 from attribute_planner.phases.explore import explore
 from attribute_planner.phases.neighbours import neighbour_graph
 from attribute_planner.phases.practise import (
@@ -29,7 +30,6 @@ from attribute_planner.phases.practise import (
     hindsight,
     practise,
 )
-from attribute_planner.phases.progress import nobody
 from tests.probes import RING, TINY, Levers, Thirds, numbers, table_of, with_drawn_weights
 
 LINE = table_of(numbers(4), [((0,), (1,), 1.0), ((1,), (2,), 1.0), ((2,), (3,), 1.0)])

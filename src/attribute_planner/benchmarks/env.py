@@ -9,14 +9,14 @@ import numpy as np
 
 from attribute_planner.benchmarks.measuring import Measurement, rates, seconds
 from attribute_planner.environments.gridworld.switches import ColoredSwitches
+from attribute_planner.learning.collecting import collector_for
+from attribute_planner.learning.reinforce import ReinforceConfig, new_learner, update
 from attribute_planner.parts.counting import TransitionCounts
 from attribute_planner.parts.policy import GoalPolicy
 from attribute_planner.parts.table import table_of_counts
-from attribute_planner.phases.collecting import collector_for
 from attribute_planner.phases.explore import BONUSES, ExploreConfig, FreeRoaming, RandomActions, count_transitions
 from attribute_planner.phases.neighbours import neighbour_graph
 from attribute_planner.phases.practise import AimAtNeighbours, PractiseConfig, attempt_batch
-from attribute_planner.phases.reinforce import ReinforceConfig, new_learner, update
 
 PEER = "MiniGrid's base class under Gymnasium's SyncVectorEnv"
 PEER_COPIES, PEER_SECONDS = 16, 3.0

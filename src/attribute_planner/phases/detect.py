@@ -13,10 +13,10 @@ from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.labels import Labels
 from attribute_planner.environments.spaces import Observation, UnitObservation, uniform_action
 from attribute_planner.errors import ConfigurationError
+from attribute_planner.learning.examples import compact
+from attribute_planner.learning.fitting import FitConfig, fit
+from attribute_planner.learning.progress import Watch
 from attribute_planner.parts.detector import AttributeDetector
-from attribute_planner.phases.examples import compact
-from attribute_planner.phases.fitting import FitConfig, fit
-from attribute_planner.phases.progress import Watch
 
 Key = jax.Array
 

@@ -11,13 +11,13 @@ import numpy as np
 
 from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.spaces import Action, Observation, uniform_action
+from attribute_planner.learning.collecting import Arrival, Behaviour, Collector, Experience, collector_for
+from attribute_planner.learning.progress import Watch
+from attribute_planner.learning.reinforce import Batch, Learner, ReinforceConfig, new_learner, update
 from attribute_planner.parts.bodies import no_values
 from attribute_planner.parts.counting import TransitionCounts
 from attribute_planner.parts.detector import AttributeDetector
 from attribute_planner.parts.policy import GoalPolicy
-from attribute_planner.phases.collecting import Arrival, Behaviour, Collector, Experience, collector_for
-from attribute_planner.phases.progress import Watch
-from attribute_planner.phases.reinforce import Batch, Learner, ReinforceConfig, new_learner, update
 
 Key = jax.Array
 

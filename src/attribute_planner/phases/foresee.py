@@ -15,12 +15,12 @@ import numpy as np
 import optax
 
 from attribute_planner.environments.interface import Environment
+from attribute_planner.learning.examples import Examples, renamed, renamed_counts
+from attribute_planner.learning.fitting import FitConfig, fit
+from attribute_planner.learning.progress import Watch
 from attribute_planner.parts.counting import TransitionCounts
 from attribute_planner.parts.outlook import Outlook, actions_to_try, expect_all
 from attribute_planner.parts.table import TransitionTable, table_of_counts
-from attribute_planner.phases.examples import Examples, renamed, renamed_counts
-from attribute_planner.phases.fitting import FitConfig, fit
-from attribute_planner.phases.progress import Watch
 
 Key = jax.Array
 

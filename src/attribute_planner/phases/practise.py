@@ -12,14 +12,14 @@ import numpy as np
 from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.spaces import Action, Observation
 from attribute_planner.errors import AttributePlannerError
+from attribute_planner.learning.collecting import Arrival, Behaviour, Experience, collector_for
+from attribute_planner.learning.progress import Watch
+from attribute_planner.learning.reinforce import Batch, Learner, ReinforceConfig, new_learner, update
 from attribute_planner.parts.bodies import NO_VALUE
 from attribute_planner.parts.detector import AttributeDetector
 from attribute_planner.parts.policy import GoalPolicy
 from attribute_planner.parts.table import UNKNOWN, TransitionTable
-from attribute_planner.phases.collecting import Arrival, Behaviour, Experience, collector_for
 from attribute_planner.phases.neighbours import NeighbourGraph, neighbour_graph
-from attribute_planner.phases.progress import Watch
-from attribute_planner.phases.reinforce import Batch, Learner, ReinforceConfig, new_learner, update
 
 Key = jax.Array
 

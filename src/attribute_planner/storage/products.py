@@ -9,6 +9,7 @@ import numpy as np
 from attribute_planner.algorithm import Progress
 from attribute_planner.configuration import TrainConfig
 from attribute_planner.environments.interface import Environment
+from attribute_planner.learning.reinforce import Learner, ReinforceConfig, new_learner
 from attribute_planner.parts.counting import TransitionCounts
 from attribute_planner.parts.detector import AttributeDetector
 from attribute_planner.parts.outlook import Outlook
@@ -18,7 +19,6 @@ from attribute_planner.phases.detect import Detected, DetectorError
 from attribute_planner.phases.explore import Explored
 from attribute_planner.phases.foresee import Foreseen
 from attribute_planner.phases.practise import Practised
-from attribute_planner.phases.reinforce import Learner, ReinforceConfig, new_learner
 from attribute_planner.storage.arrays import Arrays, arrays_of, fill
 
 

@@ -7,8 +7,8 @@ import numpy as np
 from attribute_planner.environments.blocks.discrete import Blocks
 from attribute_planner.environments.blocks.symmetry import COLOUR_TRADES
 from attribute_planner.environments.spaces import MixedAction
-from attribute_planner.phases.examples import collect_examples, count_examples
-from attribute_planner.phases.progress import nobody
+from attribute_planner.learning.examples import collect_examples, count_examples
+from attribute_planner.learning.progress import nobody
 
 ENV = Blocks()
 KEYS = jax.random.split(jax.random.key(0), 240)

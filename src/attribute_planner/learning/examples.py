@@ -12,9 +12,9 @@ import numpy as np
 from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.spaces import Action, Array, uniform_action
 from attribute_planner.environments.worlds import Moment
+from attribute_planner.learning.progress import Watch
 from attribute_planner.parts.counting import TransitionCounts
 from attribute_planner.parts.detector import AttributeDetector, detected_values
-from attribute_planner.phases.progress import Watch
 
 Key = jax.Array
 

@@ -3,11 +3,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from attribute_planner.environments.spaces import Discrete, VectorSpec
+from attribute_planner.learning.examples import Examples, collect_examples
+from attribute_planner.learning.fitting import FitConfig
+from attribute_planner.learning.inverse import InverseConfig, fit_inverse, inverse_loss
+from attribute_planner.learning.progress import nobody
 from attribute_planner.parts.policy import GoalPolicy
-from attribute_planner.phases.examples import Examples, collect_examples
-from attribute_planner.phases.fitting import FitConfig
-from attribute_planner.phases.inverse import InverseConfig, fit_inverse, inverse_loss
-from attribute_planner.phases.progress import nobody
 from tests.probes import RING, Still, numbers, with_drawn_weights
 
 

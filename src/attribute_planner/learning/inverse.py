@@ -11,10 +11,10 @@ import jax
 import jax.numpy as jnp
 
 from attribute_planner.environments.interface import Environment
+from attribute_planner.learning.examples import Examples, renamed
+from attribute_planner.learning.fitting import FitConfig, fit
+from attribute_planner.learning.progress import Watch
 from attribute_planner.parts.policy import GoalPolicy
-from attribute_planner.phases.examples import Examples, renamed
-from attribute_planner.phases.fitting import FitConfig, fit
-from attribute_planner.phases.progress import Watch
 
 Key = jax.Array
 

@@ -7,8 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from attribute_planner.environments.spaces import Discrete, VectorSpec
-from attribute_planner.parts.policy import GoalPolicy
-from attribute_planner.phases.reinforce import (
+from attribute_planner.learning.reinforce import (
     Batch,
     ReinforceConfig,
     loss,
@@ -17,6 +16,7 @@ from attribute_planner.phases.reinforce import (
     update,
     weighted_mean,
 )
+from attribute_planner.parts.policy import GoalPolicy
 from tests.probes import Still, numbers, with_drawn_weights
 
 PLAIN = ReinforceConfig(discount=0.5, trace=1.0, entropy=0.0, baseline=0.0, passes=1, minibatches=1, cool_down=False)

@@ -4,7 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from attribute_planner.phases.fitting import REPORTS, FitConfig, falling_rate, fit
+from attribute_planner.learning.fitting import REPORTS, FitConfig, falling_rate, fit
 
 
 class Line(eqx.Module):
