@@ -17,6 +17,8 @@ def reproduce(
     processes: int = 1,
     records: Path | None = None,
     work: Path | None = None,
+    report: Path | None = None,
+    pages: tuple[Path, ...] = (),
     json: bool = False,
 ) -> int:
     """Repeat the paper's tables, and our own beside them.
@@ -33,9 +35,13 @@ def reproduce(
         processes: How many cells to carry out at once.
         records: Where records are kept, one file per cell; reproduction/records if not given.
         work: Where agents are trained; runs/reproduce if not given. One that lies there trained is only measured.
+        report: Where the report is written; REPRODUCTION.md (reproduction/small.md at the small scale) if not given.
+        pages: Pages whose results are to be made anew, between marks of the form `<!-- results: TABLE -->`.
         json: Print the list of cells as JSON.
     """
     from attribute_planner.configuration import require_positive
+    from attribute_planner.experiments.pages import fill_page
+    from attribute_planner.experiments.report import REPORTS, records_at, write_report
     from attribute_planner.experiments.running import RECORDS, WORK, run_cells
     from attribute_planner.experiments.tables import chosen_cells
     from attribute_planner.experiments.trial import Folders
@@ -46,13 +52,18 @@ def reproduce(
     folders = Folders(records or RECORDS, work or WORK)
     chosen = chosen_cells(tables, scale, seeds, cells)
     failed = [] if dry_run else run_cells(chosen, folders, processes, news.print)
+    if not dry_run:
+        write_report(report or REPORTS[scale], folders.records, scale)
+        for page in pages:
+            fill_page(page, records_at(folders.records, scale))
     listed = [described(cell, folders.records) for cell in chosen]
     if json:
         print_json(listed)
     elif dry_run:
         _print_cells(listed)
     else:
-        console.print(f"{sum(each['recorded'] for each in listed)} of {len(listed)} cells are recorded.")
+        count = sum(each["recorded"] for each in listed)
+        console.print(f"{count} of {len(listed)} cells are recorded; {report or REPORTS[scale]} shows them.")
     for cell in failed:
         news.print(f"attribute-planner: cell {cell.name} is not recorded; its output above says why.")
     return 1 if failed else 0

@@ -19,7 +19,7 @@ PLANNER = "planner"
 class Execution:
     """How a trained agent is put to the test.
 
-    mode: as in `ExecutionConfig`; `policy` for a baseline, which does nothing but act.
+    mode: as in `ExecutionConfig`; `reactive` for a baseline, which does not plan.
     estimator: how c_π is estimated.
     imagined: whether the table may hold transitions that were only imagined.
     """
@@ -32,7 +32,7 @@ class Execution:
 PUBLISHED = Execution("paper", "ratio", imagined=False)
 WITHOUT_C_PI = Execution("paper", "visits", imagined=False)
 OURS = Execution()
-POLICY = Execution("policy", "", imagined=False)
+REACTIVE = Execution("reactive", "", imagined=False)
 
 
 @dataclass(frozen=True)
