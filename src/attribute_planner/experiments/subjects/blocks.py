@@ -1,7 +1,7 @@
 """What is trained on the blocks: as published and our way, from few examples or many, with a good or a poor detector.
 
-The agents "as published" also learn an outlook. It changes neither their policy nor their table (transitions that it
-imagines are kept apart), and lets one training show what foresight and imagined transitions would add.
+The agent "as published" with a million examples also learns an outlook. It changes neither its policy nor its table
+(transitions that it imagines are kept apart), and lets one training show what foresight and imagination would add.
 """
 
 from attribute_planner.experiments.cells import OURS, PUBLISHED, WITHOUT_C_PI, Execution, Subject, measured
@@ -16,8 +16,10 @@ IMAGINED = Execution("paper", "ratio", imagined=True)
 SEEN_ONLY = Execution("default", "posterior", imagined=False)
 WITHOUT_FORESIGHT = Execution("memory", "posterior", imagined=True)
 
-WITH_OUTLOOK = ("practise.decay=1", "foresee.learn=true", "foresee.symmetric=false")
-"""The published training, and an outlook beside it. Where the policy does not change, no statistics need to fade."""
+PLAIN_RATIO = ("practise.decay=1",)
+"""Where the policy does not change, no statistics need to fade; and the paper says nothing of it for the blocks."""
+WITH_OUTLOOK = ("foresee.learn=true", "foresee.symmetric=false")
+"""An outlook beside the published training."""
 
 ENOUGH = ("detect.fit.updates=5000", "inverse.fit.updates=5000", "foresee.fit.updates=5000")
 """Updates after which a million examples have been learned from."""
@@ -26,6 +28,8 @@ SIZES = {"10k": 10_000, "100k": 100_000, "1m": 1_000_000, "10m": 10_000_000}
 """Numbers of single drops to learn from. The detector has as many labels, but never more than a million."""
 SMALL_SIZES = {"10k": 500, "100k": 1_000, "1m": 2_000, "10m": 4_000}
 MOST_LABELS = 1_000_000
+NOTHING_BESIDE = ("practise.steps=0",)
+"""For our agents of few examples: their drops are all that was ever tried. A table as published rests on practice."""
 
 LITTLE = (
     "detect.fit.updates=60",
@@ -58,49 +62,45 @@ def _small(size: str) -> tuple[str, ...]:
 
 def _sized(environment: str, size: str) -> list[Subject]:
     """The agent as published and ours, from so many examples."""
-    full = size == "1m"
-    some = ("1-step", "multi-step")
-    suffix = "" if full else f"-{size}"
-    published = Subject(
-        f"{environment}-paper{suffix}",
-        environment,
-        _once(
-            measured(TASKS if full else some, PUBLISHED),
-            measured(TASKS if full else (), WITHOUT_C_PI),
-            measured(MAIN if full else (), POSTERIOR, MEMORY, FORESIGHT, IMAGINED, OURS),
+    tasks = TASKS if size == "1m" else ("1-step", "multi-step")
+    suffix = "" if size == "1m" else f"-{size}"
+    published, ours, settings = measured(tasks, PUBLISHED), measured(tasks, OURS), PLAIN_RATIO
+    alone = NOTHING_BESIDE if size in ("10k", "100k") else ()
+    if size == "1m":
+        published += measured(tasks, WITHOUT_C_PI)
+    if (environment, size) == ("blocks", "1m"):
+        settings += WITH_OUTLOOK
+        published += measured(MAIN, POSTERIOR, MEMORY, FORESIGHT, IMAGINED, OURS)
+        ours += measured(MAIN, PUBLISHED, SEEN_ONLY, WITHOUT_FORESIGHT)
+    return [
+        Subject(
+            f"{environment}-paper{suffix}",
+            environment,
+            published,
+            preset="paper",
+            settings=(*settings, *_examples(size)),
+            small=_small(size),
         ),
-        preset="paper",
-        settings=(*WITH_OUTLOOK, *_examples(size)),
-        small=_small(size),
-    )
-    ours = Subject(
-        f"{environment}-default{suffix}",
-        environment,
-        _once(
-            measured(TASKS if full else some, OURS),
-            measured(MAIN if full else (), PUBLISHED, SEEN_ONLY, WITHOUT_FORESIGHT),
+        Subject(
+            f"{environment}-default{suffix}",
+            environment,
+            ours,
+            settings=(*_examples(size), *alone),
+            small=(*_small(size), *alone),
         ),
-        settings=_examples(size),
-        small=_small(size),
-    )
-    return [published, ours]
-
-
-def _once(*parts: tuple) -> tuple:
-    return tuple(dict.fromkeys(each for part in parts for each in part))
+    ]
 
 
 def _poor_detector() -> list[Subject]:
     """Everything from a million examples, but the detector from 10,000 labels."""
     labels, small = ("detect.labels=10000", "detect.held_out=0.1"), (*_small("1m"), "detect.labels=500")
-    without_outlook = ("practise.decay=1", "foresee.learn=false")
     return [
         Subject(
             "blocks-paper-10k-labels",
             "blocks",
             measured(MAIN, PUBLISHED),
             preset="paper",
-            settings=(*without_outlook, *_examples("1m"), *labels),
+            settings=(*PLAIN_RATIO, *_examples("1m"), *labels),
             small=small,
         ),
         Subject(

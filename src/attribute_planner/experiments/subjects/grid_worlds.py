@@ -2,8 +2,7 @@
 
 from attribute_planner.experiments.cells import OURS, PUBLISHED, Execution, Subject, measured
 
-ENVIRONMENTS = {"switches": ("multi-step", "1-step"), "crafting": ("craft", "1-step")}
-"""The tasks of each environment, the main one first."""
+MAIN_TASKS = {"switches": "multi-step", "crafting": "craft"}
 
 POSTERIOR = Execution("paper", "posterior", imagined=False)
 MEMORY = Execution("default", "ratio", imagined=False)
@@ -37,12 +36,11 @@ EXPLORERS = {
 
 
 def _subjects(environment: str) -> list[Subject]:
-    tasks, small = ENVIRONMENTS[environment], SMALL[environment]
-    main = tasks[:1]
+    main, small = [MAIN_TASKS[environment]], SMALL[environment]
     published = Subject(
         f"{environment}-paper",
         environment,
-        measured(tasks, PUBLISHED) + measured(main, POSTERIOR, MEMORY, OURS),
+        measured(main, PUBLISHED, POSTERIOR, MEMORY, OURS),
         preset="paper",
         small=small,
     )
@@ -55,7 +53,7 @@ def _subjects(environment: str) -> list[Subject]:
     ours = Subject(
         f"{environment}-default",
         environment,
-        measured(tasks, OURS) + measured(main, PUBLISHED, POSTERIOR, MEMORY),
+        measured(main, OURS, PUBLISHED, POSTERIOR, MEMORY),
         small=small,
     )
     explorers = [
@@ -65,4 +63,4 @@ def _subjects(environment: str) -> list[Subject]:
     return [published, *changed, ours, *explorers]
 
 
-SUBJECTS = [subject for environment in ENVIRONMENTS for subject in _subjects(environment)]
+SUBJECTS = [subject for environment in MAIN_TASKS for subject in _subjects(environment)]
