@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from attribute_planner.errors import unknown_name
 from attribute_planner.experiments.cells import SCALES, Cell, Subject, cells_of
+from attribute_planner.experiments.records import Record
 from attribute_planner.experiments.subjects import SUBJECTS
 from attribute_planner.experiments.tables import (
     blocks,
@@ -53,6 +54,11 @@ def chosen_cells(
         if not any(cell.name.startswith(name) for cell in cells):
             raise unknown_name("cell", name, [cell.name for cell in cells])
     return [cell for cell in cells if not names or cell.name.startswith(tuple(names))]
+
+
+def cell_of(record: Record) -> Cell:
+    """The cell that a record is of."""
+    return Cell(SUBJECTS[record.subject], record.seed, record.scale)
 
 
 def subjects_of(tables: Iterable[str]) -> list[Subject]:
