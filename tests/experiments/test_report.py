@@ -107,7 +107,7 @@ def test_a_table_is_read_as_its_numbers_say():
 def test_the_summary_shows_what_is_measured_and_names_the_rest():
     records = [record_of("crafting-default", seed, 1.0, how=OURS) for seed in range(2)]
     lines = summary_text(records).splitlines()
-    assert lines[2] == "| crafting | 99.8 | not measured yet | 100 ± 0.0 | 0 to 2 |"
+    assert lines[2] == "| crafting | 99.8 | not measured yet | 100 ± 0.0 (2 seeds) |"
     assert len(lines) == 5
     assert lines[4].startswith("Not measured yet: switches, multi-step; blocks")
 

@@ -12,7 +12,7 @@ from attribute_planner.experiments.reading import read_table
 from attribute_planner.experiments.records import Record, read_records
 from attribute_planner.experiments.subjects import SUBJECTS
 from attribute_planner.experiments.tables import SUMMARY, TABLES, cell_of
-from attribute_planner.experiments.tables.layout import Column, Entry, Row, Table
+from attribute_planner.experiments.tables.layout import PERCENT, Column, Entry, Row, Table
 from attribute_planner.experiments.trial import is_current
 
 REPORTS = {"paper": Path("REPRODUCTION.md"), "small": Path("reproduction/small.md")}
@@ -136,22 +136,18 @@ def summary_text(records: Sequence[Record]) -> str:
     """The README's table: the rows of which something is measured, and a sentence on the others."""
     measured = [row for row in SUMMARY.rows if _seeds(SUMMARY, row, records) != "0"]
     missing = [row.label for row in SUMMARY.rows if row not in measured]
-    head = ["", *(column.label for column in SUMMARY.columns), "seeds"]
-    rows = [
-        [
-            row.label,
-            shown(row.entries[0].published or 0.0, SUMMARY.columns[0].kind),
-            *(
-                shown_number(number_of(entry.ours, records, column.kind), column.kind)
-                for entry, column in zip(row.entries[1:], SUMMARY.columns[1:], strict=True)
-                if entry.ours is not None
-            ),
-            _seeds(SUMMARY, row, records),
-        ]
-        for row in measured
-    ]
+    head = ["", *(column.label for column in SUMMARY.columns)]
+    rows = [[row.label, *(_summed_up(entry, records) for entry in row.entries)] for row in measured]
     later = f"\n\nNot measured yet: {'; '.join(missing)}." if missing else ""
     return markdown([head, *rows]) + later
+
+
+def _summed_up(entry: Entry, records: Sequence[Record]) -> str:
+    if entry.ours is None:
+        return shown(entry.published or 0.0, PERCENT)
+    number = number_of(entry.ours, records, PERCENT)
+    seeds = "" if number is None else f" ({number.seeds} seed{'s' * (number.seeds > 1)})"
+    return shown_number(number, PERCENT) + seeds
 
 
 def _hardware_section(records: Sequence[Record]) -> str:
