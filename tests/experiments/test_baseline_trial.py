@@ -53,7 +53,14 @@ def test_a_training_that_was_broken_off_begins_anew(tmp_path: Path, monkeypatch:
     assert (tmp_path / PLAYER).exists()
 
 
-FITTED_SHORTLY = ("examples=4096", "copies=1024", "width=16", "learning.fit.updates=2", "learning.fit.batch=16")
+FITTED_SHORTLY = (
+    "examples=4096",
+    "copies=64",
+    "width=16",
+    "learning.steps_per_episode=50",  # it takes some steps to come upon a switch
+    "learning.fit.updates=2",
+    "learning.fit.batch=16",
+)
 
 
 @pytest.mark.parametrize("model", BASELINES)
