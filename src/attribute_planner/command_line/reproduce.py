@@ -51,9 +51,10 @@ def reproduce(
             require_positive(name, number)
     folders = Folders(records or RECORDS, work or WORK)
     chosen = chosen_cells(tables, scale, seeds, cells)
-    share_compiled(folders.work)
-    failed = [] if dry_run else run_cells(chosen, folders, processes, news.print)
+    failed = []
     if not dry_run:
+        share_compiled(folders.work)
+        failed = run_cells(chosen, folders, processes, news.print)
         write_report(report or REPORTS[scale], folders.records, scale)
         for page in pages:
             fill_page(page, records_at(folders.records, scale))

@@ -25,8 +25,8 @@ class Rates:
     """
 
     start: float
-    explore: float
     practise: float
+    explore: float = 1.0
     pictures: float = 1.0
     collect: float = 1.0
     trials: float = 1.0
@@ -71,20 +71,22 @@ def _kind(environment: str) -> str:
     return environment.partition("-")[0] if environment.startswith("starcraft") else environment
 
 
-RATES: dict[str, dict[str, Rates]] = {
-    "cpu": {
-        "switches": Rates(start=30, explore=60e3, practise=43e3),
-        "crafting": Rates(start=30, explore=60e3, practise=40e3),
-        "blocks": Rates(start=60, explore=1, practise=500, pictures=100, collect=500),
-        "blocks-continuous": Rates(start=60, explore=1, practise=200, pictures=100, collect=200),
-        "starcraft": Rates(start=60, explore=2e3, practise=2e3),
-    },
-    "gpu": {
-        "switches": Rates(start=30, explore=400e3, practise=800e3),
-        "crafting": Rates(start=30, explore=400e3, practise=800e3),
-        "blocks": Rates(start=30, explore=1, practise=100e3, pictures=100e3, collect=100e3),
-        "blocks-continuous": Rates(start=30, explore=1, practise=1e3, pictures=100e3, collect=1e3),
-        "starcraft": Rates(start=60, explore=100e3, practise=100e3),
-    },
+CPU = {
+    "switches": Rates(start=25, explore=41e3, practise=43e3, trials=40e3, measure=4, episodes=120),
+    "crafting": Rates(start=25, explore=41e3, practise=38e3, trials=38e3, measure=4, episodes=120),
+    "blocks": Rates(start=40, practise=60, pictures=130, collect=250, trials=15, measure=4, episodes=10),
+    "blocks-continuous": Rates(start=40, practise=50, pictures=130, collect=200, trials=10, measure=4, episodes=10),
+    "starcraft": Rates(start=45, explore=3.4e3, practise=3.3e3, trials=3e3, measure=5, episodes=30),
 }
-"""Two CPU cores (aarch64), and an H200."""
+"""Measured on two aarch64 cores, with other work beside some of it."""
+
+GPU = {
+    "switches": Rates(start=20, explore=400e3, practise=700e3, trials=700e3),
+    "crafting": Rates(start=20, explore=400e3, practise=700e3, trials=700e3),
+    "blocks": Rates(start=30, practise=100e3, pictures=120e3, collect=100e3, trials=50e3),
+    "blocks-continuous": Rates(start=30, practise=1e3, pictures=120e3, collect=1e3, trials=1e3),
+    "starcraft": Rates(start=60, explore=100e3, practise=100e3, trials=100e3),
+}
+"""On an H200. From whole trainings on the switches and the blocks; the others, and all trials, are guesses."""
+
+RATES = {"cpu": CPU, "gpu": GPU}

@@ -19,7 +19,7 @@ STEPS = {
     "blocks-continuous": 1_200_000,
 }
 """As many as the planner explores and practises with."""
-SMALL_STEPS = {"switches": 1_700_000, "crafting": 1_800_000, "starcraft-small": 300_000, "starcraft-large": 300_000}
+SMALL_STEPS = {"switches": 700_000, "crafting": 750_000, "starcraft-small": 100_000, "starcraft-large": 100_000}
 
 REINFORCE_TASKS = {
     "switches": ("multi-step",),
@@ -50,7 +50,7 @@ TASKS = {
 """The tasks of the blocks, by how much their goals mention."""
 MENTIONED = {"": "mentioned=1", "-underspecified": "mentioned=0.7"}
 
-FEW_TRIALS = ("school.steps=1024", "school.copies=32", "school.window=8")
+FEW_TRIALS = ("school.steps=128", "school.copies=16", "school.window=4")
 """What two CPU cores can do with pictures in half a minute."""
 
 
@@ -75,7 +75,7 @@ FIT = (
     "learning.fit.weight_decay=0.0001",
 )
 """The inverse model is fitted as the planner's own, as published."""
-LITTLE_FIT = ("learning.fit.updates=60", "learning.fit.batch=32", "copies=256")
+LITTLE_FIT = ("learning.fit.updates=20", "learning.fit.batch=32", "copies=256")
 
 
 def _inverse(environment: str, regime: str, goals: str = "", size: str = "1m") -> Subject:

@@ -33,16 +33,16 @@ NOTHING_BESIDE = ("practise.steps=0",)
 """For our agents of few examples: their drops are all that was ever tried. A table as published rests on practice."""
 
 LITTLE = (
-    "detect.fit.updates=60",
-    "inverse.fit.updates=60",
-    "foresee.fit.updates=60",
+    "detect.fit.updates=20",
+    "inverse.fit.updates=20",
+    "foresee.fit.updates=20",
     "detect.fit.batch=32",
     "inverse.fit.batch=32",
     "foresee.fit.batch=32",
     "detect.held_out=0.1",
     "explore.copies=256",
-    "practise.steps=1000",
-    "practise.copies=100",
+    "practise.steps=400",
+    "practise.copies=20",
     "practise.windows_per_epoch=2",
     "foresee.imagined_states=200",
 )

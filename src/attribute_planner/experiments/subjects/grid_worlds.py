@@ -8,10 +8,10 @@ POSTERIOR = Execution("paper", "posterior", imagined=False)
 MEMORY = Execution("default", "ratio", imagined=False)
 
 SMALL = {
-    "switches": ("explore.steps=200000", "practise.steps=1500000"),
-    "crafting": ("explore.steps=300000", "practise.steps=1500000"),
+    "switches": ("explore.steps=100000", "practise.steps=600000"),
+    "crafting": ("explore.steps=150000", "practise.steps=600000"),
 }
-"""A tenth of the steps: the agents learn to walk, and stumble."""
+"""A twentieth of the steps: enough to see the agents begin to learn."""
 
 CHANGES = {
     "step-reward": ("practise.step_reward=-0.01",),

@@ -5,8 +5,8 @@ from attribute_planner.experiments.cells import OURS, PUBLISHED, Subject, measur
 VERSIONS = ("starcraft-small", "starcraft-large")
 TASKS = ("build", "build-at-least")
 
-SMALL = ("explore.steps=150000", "practise.steps=150000")
-"""A hundredth of the steps."""
+SMALL = ("explore.steps=50000", "practise.steps=50000")
+"""A three hundredth of the steps."""
 
 
 def _subjects(environment: str) -> list[Subject]:
