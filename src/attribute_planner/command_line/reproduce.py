@@ -54,7 +54,7 @@ def reproduce(
     failed = []
     if not dry_run:
         share_compiled(folders.work)
-        failed = run_cells(chosen, folders, processes, news.print)
+        failed = run_cells(chosen, folders, processes, lambda line: news.print(line, markup=False))
         write_report(report or REPORTS[scale], folders.records, scale)
         for page in pages:
             fill_page(page, records_at(folders.records, scale))
