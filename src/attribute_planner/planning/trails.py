@@ -1,4 +1,4 @@
-"""Trails: what was seen and tried within an attempt, so that a policy stuck behind an obstacle is led out of there.
+"""Trails: what was seen and tried in an attribute set, so that a policy stuck behind an obstacle is led out of there.
 
 Situations are told apart by what is observed. Where the policy comes to a new one, it acts as it likes. Where it comes
 back to an old one, it goes for the most promising thing that it has not tried yet, here or at any situation that it
@@ -37,7 +37,7 @@ class Situation:
 
 
 class Trail:
-    """The memory of one attempt."""
+    """The memory of the attempts at one aim."""
 
     def __init__(self) -> None:
         self._situations: dict[bytes, Situation] = {}
@@ -95,6 +95,7 @@ class Trails:
         self._listed = isinstance(actions, Discrete)
         self._by_chance = False
         self._trails = [Trail() for _ in range(copies)]
+        self._left: list[dict[int, Trail]] = [{} for _ in range(copies)]
 
     def apply_to(self, observation: Observation) -> bool:
         """Whether situations can be told apart, actions listed, and nothing so far was left to chance."""
@@ -115,6 +116,14 @@ class Trails:
         as_before = self._trails[copy].remember(before[copy].tobytes(), action, after[copy].tobytes())
         self._by_chance |= not as_before
 
+    def turn(self, copy: int, before: int, now: int) -> None:
+        """An attempt at set `before` was given up where it began; the next one aims at set `now`.
+
+        Whoever comes back to an aim goes on searching where the last attempt at it stopped.
+        """
+        self._left[copy][before] = self._trails[copy]
+        self._trails[copy] = self._left[copy].pop(now, None) or Trail()
+
     def forget(self, copy: int) -> None:
-        """A new attempt begins."""
-        self._trails[copy] = Trail()
+        """The attributes have changed, and with them what can be seen and what is sought."""
+        self._trails[copy], self._left[copy] = Trail(), {}
