@@ -11,6 +11,7 @@ from attribute_planner.command_line.envs import envs
 from attribute_planner.command_line.evaluate import evaluate
 from attribute_planner.command_line.graph import graph
 from attribute_planner.command_line.reach import reach
+from attribute_planner.command_line.reproduce import reproduce
 from attribute_planner.command_line.train import train
 from attribute_planner.errors import AttributePlannerError
 
@@ -22,6 +23,7 @@ COMMANDS: dict[str, Callable[..., int]] = {
     "evaluate": evaluate,
     "graph": graph,
     "benchmark": benchmark,
+    "reproduce": reproduce,
 }
 """Every command returns its exit status: 0 only if what was asked for was achieved."""
 

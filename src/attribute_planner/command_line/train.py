@@ -1,13 +1,11 @@
 """`attribute-planner train`."""
 
-import dataclasses
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import tyro
 
 from attribute_planner.command_line.printing import console, print_json
-from attribute_planner.errors import ConfigurationError, unknown_name
 
 
 def train(
@@ -36,6 +34,7 @@ def train(
     """
     import attribute_planner as ap
     from attribute_planner.configuration import default_config, paper_config
+    from attribute_planner.storage.settings import with_setting
 
     environment = ap.make(env)
     config = paper_config(env) if preset == "paper" else default_config(env)
@@ -58,35 +57,3 @@ def train(
     else:
         console.print(f"{out}: {agent.table.num_nodes} attribute sets, {agent.table.num_edges} transitions.")
     return 0
-
-
-def with_setting(config: Any, assignment: str) -> Any:
-    """Settings with one of them changed, given as `practise.copies=512`."""
-    path, equals, text = assignment.partition("=")
-    if not equals:
-        raise ConfigurationError(f"A setting is written NAME=VALUE, as in practise.copies=512; {assignment!r} is not.")
-    return _changed(config, path.split("."), text, path)
-
-
-def _changed(config: Any, path: list[str], text: str, whole: str) -> Any:
-    names = [field.name for field in dataclasses.fields(config)]
-    if path[0] not in names:
-        raise unknown_name("setting", whole, names)
-    old = getattr(config, path[0])
-    if dataclasses.is_dataclass(old):
-        if len(path) == 1:
-            raise unknown_name("setting", whole, [f"{whole}.{field.name}" for field in dataclasses.fields(old)])
-        return dataclasses.replace(config, **{path[0]: _changed(old, path[1:], text, whole)})
-    if len(path) > 1:
-        raise unknown_name("setting", whole, names)
-    return dataclasses.replace(config, **{path[0]: _parsed(old, text, whole)})
-
-
-def _parsed(old: Any, text: str, name: str) -> Any:
-    """A value of the same kind as the old one."""
-    try:
-        if isinstance(old, bool):
-            return {"true": True, "false": False}[text.lower()]
-        return int(float(text)) if isinstance(old, int) else type(old)(text)
-    except (ValueError, KeyError, OverflowError):
-        raise ConfigurationError(f"{name} cannot be {text!r}; it must be like its default, {old!r}.") from None

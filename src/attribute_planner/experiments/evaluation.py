@@ -11,7 +11,7 @@ from attribute_planner.agent import Agent
 from attribute_planner.attributes import Goal
 from attribute_planner.configuration import require_positive
 from attribute_planner.environments.tasks import Task, is_solved_at_start
-from attribute_planner.environments.worlds import Moment, Worlds, where_batch
+from attribute_planner.environments.worlds import Worlds, where_batch
 from attribute_planner.errors import AttributePlannerError
 from attribute_planner.experiments.statistics import Interval, success_interval
 from attribute_planner.planning.episode import Episode
@@ -51,7 +51,7 @@ def evaluate(
     require_positive("episodes", episodes)
     chosen = agent.task(task)
     done: list[Episode] = []
-    for batch_key in _keys(seed):
+    for batch_key in batch_keys(seed):
         done += attempt_tasks(agent, chosen, min(AT_ONCE, episodes - len(done)), mode, key=batch_key)
         if len(done) >= episodes:
             break
@@ -64,7 +64,9 @@ def attempt_tasks(agent: Agent, task: Task, count: int, mode: str, *, key: Key) 
     worlds = agent.env.worlds(count)
     try:
         moment = worlds.reset(start_key, task)
-        goals = draw_goals(agent, task, worlds, moment, key=goal_key)
+        start = np.asarray(agent.detect(moment) if moment.values is None else moment.values)
+        drawn = draw_goals(task, worlds, start, key=goal_key)
+        goals = [drawn[copy] for copy in range(count)]
         config = ExecutionConfig(mode, agent.patience)
         return agent.pursue(worlds, moment, goals, task.max_steps, config, key=pursue_key)
     finally:
@@ -75,20 +77,20 @@ DRAWS = 50
 """How often a goal that is solved at the start is drawn again before we conclude that the task has no others."""
 
 
-def draw_goals(agent: Agent, task: Task, worlds: Worlds, moment: Moment, *, key: Key) -> list[Goal]:
-    """A goal for each copy that its start does not satisfy already."""
-    start = np.asarray(agent.detect(moment) if moment.values is None else moment.values)
+def draw_goals(task: Task, worlds: Worlds, start: np.ndarray, *, key: Key) -> Goal:
+    """`[B]` a goal for each copy that its start, with attribute values `[B, A]`, does not satisfy already."""
     first_key, *other_keys = jax.random.split(key, DRAWS)
     goals = worlds.goals(task, first_key)
     for draw_key in other_keys:
         solved = is_solved_at_start(goals, start)
         if not solved.any():
-            return [goals[copy] for copy in range(len(start))]
+            return goals
         goals = where_batch(jnp.asarray(solved), worlds.goals(task, draw_key), goals)
     raise AttributePlannerError(f"Task {task.name!r} only has goals that are satisfied at the start.")
 
 
-def _keys(seed: int) -> Iterator[Key]:
+def batch_keys(seed: int) -> Iterator[Key]:
+    """A key for each batch of episodes: with the same seed, all models face the same tasks."""
     key = jax.random.key(seed)
     number = 0
     while True:

@@ -4,6 +4,7 @@ Where a transition between attribute sets takes a single step, they are all that
 edges, the inverse model and the outlook.
 """
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import jax
@@ -57,26 +58,45 @@ def collect_examples(
     watch: Watch,
 ) -> Examples:
     """`count` random actions in `copies` worlds at once, each of which begins anew after so many steps."""
+    walks = random_walks(env, detector, count, copies=copies, steps=steps_per_episode, key=key, watch=watch)
+    steps = [step for walk in walks for step in walk]
+    return jax.tree.map(lambda *leaves: np.concatenate(leaves)[:count], *steps)
+
+
+def random_walks(
+    env: Environment,
+    detector: AttributeDetector | None,
+    count: int,
+    *,
+    copies: int,
+    steps: int,
+    key: Key,
+    watch: Watch,
+) -> Iterator[list[Examples]]:
+    """Walks of at most `steps` random actions from fresh states, in many copies at once, until there are `count`.
+
+    Each is a list of its steps; a step holds one example per copy.
+    """
     worlds = env.worlds(min(copies, count))
-    parts: list[Examples] = []
+    batch = (worlds.copies,) if env.units is None else (worlds.copies, env.units)
     have = 0
     while have < count:
         key, reset_key = jax.random.split(key)
         moment = worlds.reset(reset_key)
-        values = _values(detector, moment)
-        for _ in range(steps_per_episode):
+        values, walk = _values(detector, moment), []
+        for _ in range(steps):
             key, action_key, chance_key = jax.random.split(key, 3)
-            action = jax.tree.map(np.asarray, uniform_action(env.actions, (worlds.copies,), key=action_key))
+            action = jax.tree.map(np.asarray, uniform_action(env.actions, batch, key=action_key))
             after = worlds.step(action, chance_key)
             values_after = _values(detector, after)
-            parts.append(Examples(jax.tree.map(np.asarray, moment.kept), action, values, values_after))
+            walk.append(Examples(jax.tree.map(np.asarray, moment.kept), action, values, values_after))
             moment, values = after, values_after
             have += worlds.copies
             watch("explore", min(have / count, 1.0), {"steps": min(have, count)}, None)
             if have >= count or moment.over.any():
                 break
+        yield walk
     worlds.close()
-    return jax.tree.map(lambda *leaves: np.concatenate(leaves)[:count], *parts)
 
 
 def count_examples(env: Environment, examples: Examples, *, symmetric: bool) -> TransitionCounts:

@@ -61,21 +61,30 @@ class GoalPolicy(eqx.Module):
 
     def __call__(self, observation: Observation, values: jax.Array, goal: jax.Array) -> Opinion:
         """The opinion on observations `[...]` with attribute values and goal values `[..., A]`."""
-        if isinstance(observation, UnitObservation):
-            return self._of_units(observation, values, goal)
-        features = self.body(jnp.asarray(observation), values, goal)
-        return Opinion(
-            distribution_of(self.action_space, self.action_head(features)), self.baseline_head(features)[..., 0]
-        )
+        features, active = features_of(self.body, observation, values, goal)
+        actions = distribution_of(self.action_space, self.action_head(features))
+        return Opinion(actions, mean_vote(self.baseline_head(features), active)[..., 0], active)
 
-    def _of_units(self, observation: UnitObservation, values: jax.Array, goal: jax.Array) -> Opinion:
-        active = jnp.asarray(observation.active)
-        everyone = (*active.shape, values.shape[-1])
-        features = self.body(
-            jnp.asarray(observation.values),
-            jnp.broadcast_to(values[..., None, :], everyone),
-            jnp.broadcast_to(goal[..., None, :], everyone),
-        )
-        votes = jnp.where(active, self.baseline_head(features)[..., 0], 0.0)
-        baseline = jnp.sum(votes, axis=-1) / jnp.maximum(jnp.sum(active, axis=-1, dtype=votes.dtype), 1.0)
-        return Opinion(distribution_of(self.action_space, self.action_head(features)), baseline, active)
+
+def features_of(
+    body: Body, observation: Observation, values: jax.Array, goal: jax.Array
+) -> tuple[jax.Array, jax.Array | None]:
+    """`[..., features]`, of each unit where there are several, `[..., U, features]`; and which units count."""
+    if not isinstance(observation, UnitObservation):
+        return body(jnp.asarray(observation), values, goal), None
+    active = jnp.asarray(observation.active)
+    everyone = (*active.shape, values.shape[-1])
+    features = body(
+        jnp.asarray(observation.values),
+        jnp.broadcast_to(values[..., None, :], everyone),
+        jnp.broadcast_to(goal[..., None, :], everyone),
+    )
+    return features, active
+
+
+def mean_vote(votes: jax.Array, active: jax.Array | None) -> jax.Array:
+    """`[..., K]` what the active units think on average, given votes `[..., U, K]`; a single agent's vote stands."""
+    if active is None:
+        return votes
+    count = jnp.maximum(jnp.sum(active, axis=-1, dtype=votes.dtype), 1.0)
+    return jnp.sum(jnp.where(active[..., None], votes, 0.0), axis=-2) / count[..., None]

@@ -71,10 +71,14 @@ def _counts_arrays(counts: TransitionCounts) -> Arrays:
     }
 
 
+TABLE = "table."
+"""What the names of a whole table's arrays begin with."""
+
+
 def table_arrays(table: TransitionTable) -> Arrays:
     """A whole table."""
     names = ("words", "source", "target", "visits", "attempts", "successes")
-    return {f"table.{name}": getattr(table, name) for name in names}
+    return {f"{TABLE}{name}": getattr(table, name) for name in names}
 
 
 def in_single_precision(arrays: Arrays) -> Arrays:
@@ -149,9 +153,9 @@ def _load_counts(env: Environment, arrays: Arrays) -> TransitionCounts:
 
 def load_table(env: Environment, config: TrainConfig, arrays: Arrays) -> TransitionTable:
     """The table as it was saved, or made of what exploration and practice have counted."""
-    if "table.words" in arrays:
-        graph = {name: arrays[f"table.{name}"] for name in ("words", "source", "target")}
-        statistics = {name: arrays[f"table.{name}"].astype(float) for name in ("visits", "attempts", "successes")}
+    if f"{TABLE}words" in arrays:
+        graph = {name: arrays[f"{TABLE}{name}"] for name in ("words", "source", "target")}
+        statistics = {name: arrays[f"{TABLE}{name}"].astype(float) for name in ("visits", "attempts", "successes")}
         return TransitionTable(env.attributes, **graph, **statistics, estimator=config.estimator)
     table = table_of_counts(env.attributes, _load_counts(env, arrays), config.estimator)
     return table.with_practice(arrays["practised.attempts"], arrays["practised.successes"])

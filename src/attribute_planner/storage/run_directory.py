@@ -20,6 +20,7 @@ from attribute_planner.environments.registry import ENVIRONMENTS, make
 from attribute_planner.errors import ConfigurationError, RunDirectoryError
 from attribute_planner.storage.arrays import Arrays, arrays_of, fill, read_arrays, write_arrays, write_bytes
 from attribute_planner.storage.products import (
+    TABLE,
     in_single_precision,
     load_detected,
     load_detector,
@@ -141,14 +142,25 @@ class RunDirectory:
             load_practised(env, config, arrays, notes),
         )
 
-    def agent(self, env: Environment | None = None) -> Agent:
-        """The agent as far as it has been trained."""
+    def is_finished(self) -> bool:
+        """Whether training has come to its end."""
+        if not (self.path / AGENT).exists():
+            return False
+        notes, config = read_arrays(self.path / AGENT)[1], self.description.config
+        imagines = config.foresee.learn and config.foresee.imagine
+        practised = "practised" in notes and notes["practised"].get("steps", 0) >= config.practise.steps
+        return practised and ("imagined" in notes or not imagines)
+
+    def agent(self, env: Environment | None = None, *, imagined: bool = True) -> Agent:
+        """The agent as far as it has been trained; without transitions that were only imagined, if so wanted."""
         env, config = self.environment(env), self.description.config
         if not (self.path / AGENT).exists():
             raise RunDirectoryError(
                 f"{self.path} holds no agent yet: training stopped before its first save; --resume it."
             )
         arrays, notes = read_arrays(self.path / AGENT)
+        if not imagined and "explored" in notes:
+            arrays = {name: array for name, array in arrays.items() if not name.startswith(TABLE)}
         if "practised" not in notes:
             raise RunDirectoryError(f"{self.path}: training has not begun to practise yet; go on with --resume.")
         detector = load_detector(env, config, arrays) if "detected" in notes else None
@@ -160,6 +172,10 @@ class RunDirectory:
         """Append one line of metrics."""
         with open(self.path / METRICS, "a") as file:
             file.write(json.dumps(line) + "\n")
+
+    def notes(self) -> dict[str, Any]:
+        """The few numbers beside the arrays of each phase: errors, epochs, steps."""
+        return read_arrays(self.path / AGENT)[1]
 
     def metrics(self) -> list[dict[str, Any]]:
         """All lines of metrics."""

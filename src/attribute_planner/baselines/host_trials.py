@@ -1,0 +1,88 @@
+"""Trials in worlds that are stepped from the host: what a player does between two steps is one compiled call."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from attribute_planner.baselines.player import Player
+from attribute_planner.baselines.regimes import aim_of
+from attribute_planner.baselines.trials import Steps, Trials, require_something_to_do
+from attribute_planner.environments.interface import Environment
+from attribute_planner.environments.spaces import Action, Observation
+from attribute_planner.environments.tasks import Task
+from attribute_planner.environments.worlds import Moment
+from attribute_planner.parts.detector import AttributeDetector, detected_values
+
+Key = jax.Array
+
+
+class HostTrials(Trials):
+    """In worlds on the host, in rounds: all copies begin together, at the same task, and wait for the last of them.
+
+    Drawing goals may cost as much as many steps (of physics), and is done for all copies at once. A copy whose goal
+    holds from the start sits the round out.
+    """
+
+    def __init__(
+        self, env: Environment, detector: AttributeDetector | None, stages: Sequence[Task], copies: int
+    ) -> None:
+        self._detector, self._stages, self._worlds = detector, tuple(stages), env.worlds(copies)
+        self._busy = np.zeros(copies, bool)
+
+    def collect(self, player: Player, steps: int, open_stages: int, *, key: Key) -> Steps:
+        return jax.tree.map(
+            _stack, *[self._step(player, open_stages, jax.random.fold_in(key, number)) for number in range(steps)]
+        )
+
+    def close(self) -> None:
+        self._worlds.close()
+
+    def _step(self, player: Player, open_stages: int, key: Key) -> Steps:
+        begin_key, act_key, chance_key = jax.random.split(key, 3)
+        if not self._busy.any():
+            self._begin(player, open_stages, begin_key)
+        observation, values, busy = self._observation, self._values, self._busy
+        self._memory, action, record = _decide(player, self._memory, observation, values, self._aim, act_key)
+        action = jax.tree.map(np.asarray, action)
+        moment = self._worlds.step(action, chance_key)
+        self._age += 1
+        self._see(moment)
+        reached = np.asarray(self._goal.satisfied_by(self._values))
+        ended = reached | moment.terminated
+        cut = (moment.truncated | (self._age >= self._task.max_steps)) & ~ended
+        self._busy = busy & ~ended & ~cut
+        # Whoever waits has ended before: nothing that happens meanwhile is a sequel of anything.
+        return Steps(
+            observation, values, self._aim, action, record, reached & busy, ended | ~busy, cut & busy, busy * 1.0
+        )
+
+    def _begin(self, player: Player, open_stages: int, key: Key) -> None:
+        stage_key, start_key, goal_key = jax.random.split(key, 3)
+        self._task = self._stages[int(jax.random.randint(stage_key, (), 0, open_stages))]
+        self._see(self._worlds.reset(start_key, self._task))
+        self._goal = jax.tree.map(np.asarray, self._worlds.goals(self._task, goal_key))
+        self._aim = np.asarray(aim_of(self._goal))
+        self._busy = ~np.asarray(self._goal.satisfied_by(self._values))
+        require_something_to_do((self._task,), self._busy)
+        self._memory, self._age = player.begin(self._worlds.copies), 0
+
+    def _see(self, moment: Moment) -> None:
+        values = moment.values if self._detector is None else detected_values(self._detector, moment.observation)
+        assert values is not None, "an environment without f needs a detector"
+        self._observation, self._values = moment.observation, np.asarray(values, np.int32)
+
+
+@eqx.filter_jit
+def _decide(
+    player: Player, memory: Any, observation: Observation, values: jax.Array, aim: jax.Array, key: Key
+) -> tuple[Any, Action, Any]:
+    return player.decide(memory, observation, values, aim, key=key)
+
+
+def _stack(*leaves: Any) -> jax.Array:
+    """One array `[T, ...]`."""
+    return jnp.asarray(np.stack([np.asarray(leaf) for leaf in leaves]))

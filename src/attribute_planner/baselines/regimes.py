@@ -1,0 +1,66 @@
+"""Regimes: which tasks a baseline is trained on (Section 4 of the paper, "Baselines").
+
+In (i) `1-step` the goals are nearby, in (ii) `multi-step` they are those of the main test task, and (iii) `curriculum`
+leads from the one to the other: harder stages are opened one after the other, and tasks are drawn from all open ones.
+"""
+
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from attribute_planner.attributes import Goal
+from attribute_planner.environments.interface import Environment
+from attribute_planner.environments.tasks import Task
+from attribute_planner.errors import unknown_name
+from attribute_planner.parts.bodies import NO_VALUE
+
+Key = jax.Array
+
+REGIMES = ("1-step", "multi-step", "curriculum")
+
+
+def stages_of(env: Environment, regime: str, mentioned: float = 1.0) -> tuple[Task, ...]:
+    """The tasks of a regime, easy ones first, with goals that mention a share of what they ask for.
+
+    An environment without 1-step tasks, such as StarCraft, has the first stage of its curriculum in their place.
+    """
+    if regime not in REGIMES:
+        raise unknown_name("regime", regime, REGIMES)
+    stages = {
+        "1-step": (env.tasks.get("1-step", env.curriculum[0]),),
+        "multi-step": (env.task(None),),
+        "curriculum": env.curriculum,
+    }[regime]
+    return stages if mentioned >= 1 else tuple(partly_told(task, mentioned) for task in stages)
+
+
+def open_stages(count: int, done: float, ramp: float) -> int:
+    """How many of `count` stages are open when a share `done` of training is over; all are, after a share `ramp`."""
+    return count if done >= ramp else 1 + int((count - 1) * done / ramp)
+
+
+# Cached, so that what is compiled for a task serves whenever it is asked for.
+@lru_cache
+def partly_told(task: Task, mentioned: float) -> Task:
+    """The same task, but a goal mentions only a random share of the attributes."""
+
+    def draw(state: Any, values: jax.Array, key: Key) -> Goal:
+        goal_key, choice_key = jax.random.split(key)
+        goal = task.goal(state, values, goal_key)
+        return replace(goal, wanted=goal.wanted & random_mentions(goal.values.shape, mentioned, key=choice_key))
+
+    return replace(task, name=f"{task.name}-partly", goal=draw)
+
+
+def random_mentions(shape: tuple[int, ...], mentioned: float, *, key: Key) -> jax.Array:
+    """`bool[..., A]` a random choice of attributes, always as many."""
+    rank = jnp.argsort(jnp.argsort(jax.random.uniform(key, shape), axis=-1), axis=-1)
+    return rank < round(mentioned * shape[-1])
+
+
+def aim_of(goal: Goal) -> jax.Array:
+    """`int32[..., A]` a goal as networks are shown it: no value where an attribute does not matter."""
+    return jnp.where(jnp.asarray(goal.wanted), jnp.asarray(goal.values, jnp.int32), NO_VALUE)

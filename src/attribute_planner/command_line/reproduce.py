@@ -1,0 +1,105 @@
+"""`attribute-planner reproduce`."""
+
+from pathlib import Path
+from typing import Any, Literal
+
+import tyro
+
+from attribute_planner.command_line.printing import console, news, print_json, print_table
+
+
+def reproduce(
+    tables: tyro.conf.Positional[tuple[str, ...]] = (),
+    seeds: int | None = None,
+    scale: Literal["small", "paper"] = "paper",
+    cells: tuple[str, ...] = (),
+    dry_run: bool = False,
+    processes: int = 1,
+    records: Path | None = None,
+    work: Path | None = None,
+    report: Path | None = None,
+    pages: tuple[Path, ...] = (),
+    json: bool = False,
+) -> int:
+    """Repeat the paper's tables, and our own beside them.
+
+    What is recorded already is not done again: a run that was killed goes on where it stopped.
+
+    Args:
+        tables: Which tables to fill: grid-worlds, blocks, sample-size, continuous, starcraft, detector, exploration,
+            grid-worlds-changes, blocks-changes; all if none is named.
+        seeds: Trainings per row; 5 (3 for baselines) at the scale `paper`, 1 at the scale `small`, if not given.
+        scale: `paper` for everything as it is meant (for a GPU), `small` for all of it in little, on two CPU cores.
+        cells: Only these cells, or those whose names begin so.
+        dry_run: Only list the cells, with an estimate of the time that each will take here.
+        processes: How many cells to carry out at once.
+        records: Where records are kept, one file per cell; reproduction/records if not given.
+        work: Where agents are trained; runs/reproduce if not given. One that lies there trained is only measured.
+        report: Where the report is written; REPRODUCTION.md (reproduction/small.md at the small scale) if not given.
+        pages: Pages whose results are to be made anew, between marks of the form `<!-- results: TABLE -->`.
+        json: Print the list of cells as JSON.
+    """
+    from attribute_planner.configuration import require_positive
+    from attribute_planner.experiments.pages import fill_page
+    from attribute_planner.experiments.report import REPORTS, records_at, write_report
+    from attribute_planner.experiments.running import RECORDS, WORK, run_cells
+    from attribute_planner.experiments.tables import chosen_cells
+    from attribute_planner.experiments.trial import Folders
+
+    for name, number in (("seeds", seeds), ("processes", processes)):
+        if number is not None:
+            require_positive(name, number)
+    folders = Folders(records or RECORDS, work or WORK)
+    chosen = chosen_cells(tables, scale, seeds, cells)
+    failed = [] if dry_run else run_cells(chosen, folders, processes, news.print)
+    if not dry_run:
+        write_report(report or REPORTS[scale], folders.records, scale)
+        for page in pages:
+            fill_page(page, records_at(folders.records, scale))
+    listed = [described(cell, folders.records) for cell in chosen]
+    if json:
+        print_json(listed)
+    elif dry_run:
+        _print_cells(listed)
+    else:
+        count = sum(each["recorded"] for each in listed)
+        console.print(f"{count} of {len(listed)} cells are recorded; {report or REPORTS[scale]} shows them.")
+    for cell in failed:
+        news.print(f"attribute-planner: cell {cell.name} is not recorded; its output above says why.")
+    return 1 if failed else 0
+
+
+def described(cell: Any, records: Path) -> dict[str, Any]:
+    """What a program wants to know of a cell."""
+    from attribute_planner.experiments.estimates import seconds_of
+    from attribute_planner.experiments.records import is_recorded
+    from attribute_planner.experiments.tables import tables_of
+
+    return {
+        "cell": cell.name,
+        "tables": tables_of(cell.subject),
+        "environment": cell.subject.environment,
+        "model": cell.subject.model,
+        "regime": cell.subject.regime,
+        "seed": cell.seed,
+        "measurements": len(cell.subject.measurements),
+        "seconds": round(seconds_of(cell)),
+        "recorded": is_recorded(records, cell),
+    }
+
+
+def _print_cells(listed: list[dict[str, Any]]) -> None:
+    rows = [
+        (
+            each["cell"],
+            ", ".join(each["tables"]),
+            each["measurements"],
+            "recorded" if each["recorded"] else f"{each['seconds']:,} s",
+        )
+        for each in listed
+    ]
+    print_table(("cell", "tables", "measurements", "time"), rows)
+    missing = [each["seconds"] for each in listed if not each["recorded"]]
+    console.print(
+        f"{len(missing)} of {len(listed)} cells are missing: about {sum(missing) / 60:,.0f} minutes in one process."
+    )

@@ -1,0 +1,144 @@
+"""Plots of what people would rather see than read. A plot is data; drawing it is another matter."""
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from attribute_planner.experiments.numbers import number_of
+from attribute_planner.experiments.records import Record
+from attribute_planner.experiments.subjects.blocks import SIZES
+from attribute_planner.experiments.tables import sample_size
+from attribute_planner.experiments.tables.layout import PERCENT
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a plot.
+
+    label: what it shows; lines of the same label look alike.
+    panel: in which of the plot's panels it stands.
+    points: `(x, y)`; spread: `(low, high)` around each of them, or nothing.
+    published: whether its numbers are the paper's.
+    """
+
+    label: str
+    panel: str
+    points: tuple[tuple[float, float], ...]
+    spread: tuple[tuple[float, float], ...] = ()
+    published: bool = False
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A plot: its panels side by side, each with the lines that name it."""
+
+    name: str
+    x: str
+    y: str
+    lines: tuple[Line, ...]
+    logarithmic: bool = False
+
+    @property
+    def digest(self) -> str:
+        """A short name for all that the plot shows."""
+        return hashlib.sha256(json.dumps(asdict(self)).encode()).hexdigest()[:16]
+
+
+def sample_size_plot(records: Sequence[Record]) -> Plot:
+    """Success on multi-step tasks over the number of examples."""
+    columns = [column.label for column in sample_size.TABLE.columns]
+    lines: list[Line] = []
+    for label in ("Inverse, multi-step", "AP as published, multi-step", "AP, all our changes, multi-step"):
+        entries = [row.entries[columns.index(label)] for row in sample_size.TABLE.rows]
+        pairs = list(zip(SIZES.values(), entries, strict=True))
+        published = tuple((float(size), entry.published) for size, entry in pairs if entry.published is not None)
+        numbers = [(size, number_of(entry.ours, records, PERCENT)) for size, entry in pairs if entry.ours is not None]
+        ours = [(float(size), number) for size, number in numbers if number is not None]
+        model = label.removesuffix(", multi-step")
+        if published:
+            lines.append(Line(f"paper: {model.removesuffix(' as published')}", "blocks", published, published=True))
+        if ours:
+            points = tuple((size, round(number.mean, 2)) for size, number in ours)
+            spread = tuple(
+                (round(number.interval.low, 2), round(number.interval.high, 2)) if number.interval else (mean, mean)
+                for (_, number), (_, mean) in zip(ours, points, strict=True)
+            )
+            lines.append(Line(f"ours: {model}", "blocks", points, spread))
+    measured = any(not line.published for line in lines)
+    return Plot("sample-size", "examples", "success, %", tuple(lines) if measured else (), logarithmic=True)
+
+
+EXPLORERS = {"default": "bonus (N/t + 0.001)^-0.5", "count-bonus": "bonus N^-0.5", "random-explorer": "at random"}
+LEARNERS = {"default": "AP, all our changes", "paper": "AP as published"}
+GRID_WORLDS = ("switches", "crafting")
+
+
+def edges_plot(records: Sequence[Record]) -> Plot:
+    """Transitions found over steps of exploration, a line for each seed."""
+    return Plot("edges", "steps", "transitions found", _curves(records, "edges", EXPLORERS))
+
+
+def success_plot(records: Sequence[Record]) -> Plot:
+    """The share of the attempts at neighbouring sets that succeed, over steps of practice, a line for each seed."""
+    return Plot("success", "steps", "attempts that succeed", _curves(records, "attempts that succeed", LEARNERS))
+
+
+def _curves(records: Sequence[Record], curve: str, variants: dict[str, str]) -> tuple[Line, ...]:
+    return tuple(
+        Line(label, world, tuple((x, y) for x, y in record.curves[curve]))
+        for world in GRID_WORLDS
+        for variant, label in variants.items()
+        for record in records
+        if record.subject == f"{world}-{variant}" and curve in record.curves
+    )
+
+
+PLOTS: tuple[Callable[[Sequence[Record]], Plot], ...] = (sample_size_plot, edges_plot, success_plot)
+
+COLOURS = ("#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377")
+PANEL_INCHES = (4.2, 3.0)
+
+
+def draw_plot(path: Path, plot: Plot) -> None:
+    """Draw a plot as SVG. The file tells the digest of what it shows, and no time or version."""
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    panels = list(dict.fromkeys(line.panel for line in plot.lines))
+    settings: dict[Any, Any] = {"svg.hashsalt": "attribute_planner", "svg.fonttype": "none", "font.size": 9}
+    with rc_context(settings):
+        size = (PANEL_INCHES[0] * len(panels), PANEL_INCHES[1])
+        figure = Figure(figsize=size, layout="constrained")
+        axes = figure.subplots(1, len(panels), squeeze=False)[0]
+        for axis, panel in zip(axes, panels, strict=True):
+            _draw_panel(axis, plot, [line for line in plot.lines if line.panel == panel])
+            axis.set_title(panel)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        figure.savefig(path, format="svg", metadata={"Date": None, "Creator": None, "Description": plot.digest})
+
+
+def _draw_panel(axis: Any, plot: Plot, lines: Sequence[Line]) -> None:
+    labels = list(dict.fromkeys(line.label for line in plot.lines))
+    for line in lines:
+        colour = COLOURS[labels.index(line.label) % len(COLOURS)]
+        x, y = zip(*line.points, strict=True)
+        first = next(each for each in lines if each.label == line.label) is line
+        style = {"linestyle": "--" if line.published else "-", "marker": "o" if plot.logarithmic else None}
+        axis.plot(x, y, color=colour, markersize=3, linewidth=1.2, label=line.label if first else None, **style)
+        if line.spread:
+            low, high = zip(*line.spread, strict=True)
+            axis.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0)
+    if plot.logarithmic:
+        axis.set_xscale("log")
+    axis.set_xlabel(plot.x)
+    axis.set_ylabel(plot.y)
+    axis.legend(frameon=False, fontsize=8)
+
+
+def digest_in(path: Path) -> str:
+    """The digest that a drawn plot tells."""
+    text = path.read_text(encoding="utf-8")
+    return text.partition("<dc:description>")[2].partition("</dc:description>")[0]

@@ -1,0 +1,115 @@
+"""Running cells: those that are missing, one after the other or in several processes. A cell that fails stops no other.
+
+`python -m attribute_planner.experiments.running --help` is `attribute-planner reproduce` where only JAX is installed.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import time
+import traceback
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from pathlib import Path
+
+from attribute_planner.experiments.cells import SCALES, Cell
+from attribute_planner.experiments.estimates import seconds_of
+from attribute_planner.experiments.records import is_recorded
+from attribute_planner.experiments.tables import chosen_cells
+from attribute_planner.experiments.trial import Folders, Say, carry_out
+
+WORK = Path("runs/reproduce")
+RECORDS = Path("reproduction/records")
+
+
+def run_cells(cells: Iterable[Cell], folders: Folders, processes: int = 1, say: Say = print) -> list[Cell]:
+    """Carry out the cells that are not recorded yet; those that failed."""
+    missing = [cell for cell in cells if not is_recorded(folders.records, cell)]
+    if processes > 1:
+        _run_in_processes(missing, folders, processes, say)
+        return [cell for cell in missing if not is_recorded(folders.records, cell)]
+    return [cell for cell in missing if not _succeeds(cell, folders, say)]
+
+
+def _succeeds(cell: Cell, folders: Folders, say: Say) -> bool:
+    """Carry out a cell. Whatever goes wrong in it is its own affair."""
+    started = time.monotonic()
+    try:
+        carry_out(cell, folders, say)
+    except Exception:
+        say(f"{cell.name}: failed\n{traceback.format_exc()}")
+        return False
+    say(f"{cell.name}: done after {time.monotonic() - started:.0f} s")
+    return True
+
+
+def _run_in_processes(cells: Sequence[Cell], folders: Folders, processes: int, say: Say) -> None:
+    """The longest work first, several pieces at a time, each in a process of its own."""
+    waiting = sorted(pieces_of(cells, processes), key=lambda piece: -sum(map(seconds_of, piece)))
+    running: list[subprocess.Popen] = []
+    try:
+        while waiting or running:
+            while waiting and len(running) < processes:
+                running.append(_start(waiting.pop(0), folders))
+            time.sleep(SECONDS_BETWEEN_LOOKS)
+            for process in [each for each in running if each.poll() is not None]:
+                running.remove(process)
+                if process.returncode != 0:
+                    say(f"A process ended with exit status {process.returncode}.")
+    finally:
+        for process in running:
+            process.terminate()
+
+
+SECONDS_BETWEEN_LOOKS = 0.2
+
+
+def pieces_of(cells: Sequence[Cell], processes: int) -> list[list[Cell]]:
+    """The cells in pieces of work.
+
+    Seeds of a subject share what was compiled, so they stay together, unless that leaves processes idle.
+    """
+    together = [list(seeds) for _, seeds in groupby(cells, key=lambda cell: cell.subject.name)]
+    return together if len(together) >= processes else [[cell] for cell in cells]
+
+
+def _start(cells: Sequence[Cell], folders: Folders) -> subprocess.Popen:
+    names = [cell.name for cell in cells]
+    where = ["--records", str(folders.records), "--work", str(folders.work), "--scale", cells[0].scale]
+    # Each would otherwise take most of a GPU's memory for itself at once.
+    environment = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", **os.environ}
+    command = [sys.executable, "-m", "attribute_planner.experiments.running", *where, "--cells", *names]
+    return subprocess.Popen(command, env=environment)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run cells; 0 only if none failed."""
+    parser = argparse.ArgumentParser(prog="python -m attribute_planner.experiments.running", description=__doc__)
+    parser.add_argument("tables", nargs="*", help="which tables to fill; all if none is named")
+    parser.add_argument("--scale", choices=list(SCALES), default="paper")
+    parser.add_argument("--seeds", type=int, help="trainings per row; the scale's own number if not given")
+    parser.add_argument("--cells", nargs="*", default=[], help="only these, or those whose names begin so")
+    parser.add_argument("--records", type=Path, default=RECORDS, help="where records are kept")
+    parser.add_argument("--work", type=Path, default=WORK, help="where run directories are kept")
+    parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--dry-run", action="store_true", help="only list the cells")
+    options = parser.parse_args(arguments)
+    cells = chosen_cells(options.tables, options.scale, options.seeds, options.cells)
+    if options.dry_run:
+        for cell in cells:
+            state = "recorded" if is_recorded(options.records, cell) else f"{seconds_of(cell):.0f} s"
+            print(f"{cell.name}\t{state}")
+        return 0
+    failed = run_cells(cells, Folders(options.records, options.work), options.processes, _say)
+    for cell in failed:
+        _say(f"{cell.name}: not recorded")
+    return 1 if failed else 0
+
+
+def _say(line: str) -> None:
+    print(line, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

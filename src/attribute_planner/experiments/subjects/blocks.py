@@ -1,0 +1,120 @@
+"""What is trained on the blocks: as published and our way, from few examples or many, with a good or a poor detector.
+
+The agent "as published" with a million examples also learns an outlook. It changes neither its policy nor its table
+(transitions that it imagines are kept apart), and lets one training show what foresight and imagination would add.
+"""
+
+from attribute_planner.experiments.cells import OURS, PUBLISHED, WITHOUT_C_PI, Execution, Subject, measured
+
+TASKS = ("1-step", "multi-step", "4-stack", "1-step-underspecified", "multi-step-underspecified")
+MAIN = ("multi-step",)
+
+POSTERIOR = Execution("paper", "posterior", imagined=False)
+MEMORY = Execution("memory", "ratio", imagined=False)
+FORESIGHT = Execution("default", "ratio", imagined=False)
+IMAGINED = Execution("paper", "ratio", imagined=True)
+SEEN_ONLY = Execution("default", "posterior", imagined=False)
+WITHOUT_FORESIGHT = Execution("memory", "posterior", imagined=True)
+
+PLAIN_RATIO = ("practise.decay=1",)
+"""Where the policy does not change, no statistics need to fade; and the paper says nothing of it for the blocks."""
+WITH_OUTLOOK = ("foresee.learn=true", "foresee.symmetric=false")
+"""An outlook beside the published training."""
+
+ENOUGH = ("detect.fit.updates=5000", "inverse.fit.updates=5000", "foresee.fit.updates=5000")
+"""Updates after which a million examples have been learned from."""
+
+SIZES = {"10k": 10_000, "100k": 100_000, "1m": 1_000_000, "10m": 10_000_000}
+"""Numbers of single drops to learn from. The detector has as many labels, but never more than a million."""
+SMALL_SIZES = {"10k": 500, "100k": 1_000, "1m": 2_000, "10m": 4_000}
+MOST_LABELS = 1_000_000
+NOTHING_BESIDE = ("practise.steps=0",)
+"""For our agents of few examples: their drops are all that was ever tried. A table as published rests on practice."""
+
+LITTLE = (
+    "detect.fit.updates=60",
+    "inverse.fit.updates=60",
+    "foresee.fit.updates=60",
+    "detect.fit.batch=32",
+    "inverse.fit.batch=32",
+    "foresee.fit.batch=32",
+    "detect.held_out=0.1",
+    "explore.copies=256",
+    "practise.steps=4000",
+    "practise.copies=100",
+    "practise.windows_per_epoch=2",
+    "foresee.imagined_states=200",
+)
+"""What two CPU cores can do with pictures in a minute or two: far too little to learn from them."""
+
+
+def _examples(size: str) -> tuple[str, ...]:
+    count = SIZES[size]
+    labels = min(count, MOST_LABELS)
+    held_out = ("detect.held_out=0.1",) if labels < MOST_LABELS else ()
+    return (*ENOUGH, f"explore.steps={count}", f"detect.labels={labels}", *held_out)
+
+
+def _small(size: str) -> tuple[str, ...]:
+    count = SMALL_SIZES[size]
+    return (*LITTLE, f"explore.steps={count}", f"detect.labels={count}")
+
+
+def _sized(environment: str, size: str) -> list[Subject]:
+    """The agent as published and ours, from so many examples."""
+    tasks = TASKS if size == "1m" else ("1-step", "multi-step")
+    suffix = "" if size == "1m" else f"-{size}"
+    published, ours, settings = measured(tasks, PUBLISHED), measured(tasks, OURS), PLAIN_RATIO
+    alone = NOTHING_BESIDE if size in ("10k", "100k") else ()
+    if size == "1m":
+        published += measured(tasks, WITHOUT_C_PI)
+    if (environment, size) == ("blocks", "1m"):
+        settings += WITH_OUTLOOK
+        published += measured(MAIN, POSTERIOR, MEMORY, FORESIGHT, IMAGINED, OURS)
+        ours += measured(MAIN, PUBLISHED, SEEN_ONLY, WITHOUT_FORESIGHT)
+    return [
+        Subject(
+            f"{environment}-paper{suffix}",
+            environment,
+            published,
+            preset="paper",
+            settings=(*settings, *_examples(size)),
+            small=_small(size),
+        ),
+        Subject(
+            f"{environment}-default{suffix}",
+            environment,
+            ours,
+            settings=(*_examples(size), *alone),
+            small=(*_small(size), *alone),
+        ),
+    ]
+
+
+def _poor_detector() -> list[Subject]:
+    """Everything from a million examples, but the detector from 10,000 labels."""
+    labels, small = ("detect.labels=10000", "detect.held_out=0.1"), (*_small("1m"), "detect.labels=500")
+    return [
+        Subject(
+            "blocks-paper-10k-labels",
+            "blocks",
+            measured(MAIN, PUBLISHED),
+            preset="paper",
+            settings=(*PLAIN_RATIO, *_examples("1m"), *labels),
+            small=small,
+        ),
+        Subject(
+            "blocks-default-10k-labels",
+            "blocks",
+            measured(MAIN, OURS),
+            settings=(*_examples("1m"), *labels),
+            small=small,
+        ),
+    ]
+
+
+SUBJECTS = [
+    *(subject for size in SIZES for subject in _sized("blocks", size)),
+    *_poor_detector(),
+    *_sized("blocks-continuous", "1m"),
+]

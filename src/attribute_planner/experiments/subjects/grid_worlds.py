@@ -1,0 +1,66 @@
+"""What is trained on the switches and on crafting: as published, with each of our changes alone, and with all."""
+
+from attribute_planner.experiments.cells import OURS, PUBLISHED, Execution, Subject, measured
+
+MAIN_TASKS = {"switches": "multi-step", "crafting": "craft"}
+
+POSTERIOR = Execution("paper", "posterior", imagined=False)
+MEMORY = Execution("default", "ratio", imagined=False)
+
+SMALL = {
+    "switches": ("explore.steps=200000", "practise.steps=1500000"),
+    "crafting": ("explore.steps=300000", "practise.steps=1500000"),
+}
+"""A tenth of the steps: the agents learn to walk, and stumble."""
+
+CHANGES = {
+    "step-reward": ("practise.step_reward=-0.01",),
+    "hindsight": ("practise.hindsight=0.5",),
+    "reuse": (
+        "practise.learning.passes=4",
+        "practise.learning.minibatches=4",
+        "practise.learning.trace=0.95",
+        "practise.learning.cool_down=true",
+    ),
+}
+"""Our changes to the training as published, one at a time."""
+
+BARELY_PRACTISED = "practise.steps=1"
+"""Where only exploration is looked at."""
+
+EXPLORERS = {
+    "random-explorer": ("explore.policy=random", BARELY_PRACTISED),
+    "count-bonus": ("explore.bonus=count", BARELY_PRACTISED),
+}
+"""Other explorers than the default one."""
+
+
+def _subjects(environment: str) -> list[Subject]:
+    main, small = [MAIN_TASKS[environment]], SMALL[environment]
+    published = Subject(
+        f"{environment}-paper",
+        environment,
+        measured(main, PUBLISHED, POSTERIOR, MEMORY, OURS),
+        preset="paper",
+        small=small,
+    )
+    changed = [
+        Subject(
+            f"{environment}-{name}", environment, measured(main, PUBLISHED), "planner", "", "paper", settings, small
+        )
+        for name, settings in CHANGES.items()
+    ]
+    ours = Subject(
+        f"{environment}-default",
+        environment,
+        measured(main, OURS, PUBLISHED, POSTERIOR, MEMORY),
+        small=small,
+    )
+    explorers = [
+        Subject(f"{environment}-{name}", environment, (), settings=settings, small=small[:1])
+        for name, settings in EXPLORERS.items()
+    ]
+    return [published, *changed, ours, *explorers]
+
+
+SUBJECTS = [subject for environment in MAIN_TASKS for subject in _subjects(environment)]

@@ -1,0 +1,28 @@
+"""What is trained on the simulator of StarCraft's build orders."""
+
+from attribute_planner.experiments.cells import OURS, PUBLISHED, Subject, measured
+
+VERSIONS = ("starcraft-small", "starcraft-large")
+TASKS = ("build", "build-at-least")
+
+SMALL = ("explore.steps=150000", "practise.steps=150000")
+"""A hundredth of the steps."""
+
+
+def _subjects(environment: str) -> list[Subject]:
+    return [
+        Subject(f"{environment}-paper", environment, measured(TASKS, PUBLISHED), preset="paper", small=SMALL),
+        Subject(f"{environment}-default", environment, measured(TASKS, OURS), small=SMALL),
+    ]
+
+
+RANDOM_EXPLORER = Subject(
+    "starcraft-small-random-explorer",
+    "starcraft-small",
+    measured(TASKS, PUBLISHED),
+    preset="paper",
+    settings=("explore.policy=random",),
+    small=SMALL,
+)
+
+SUBJECTS = [*(subject for version in VERSIONS for subject in _subjects(version)), RANDOM_EXPLORER]

@@ -1,0 +1,66 @@
+"""The tables by name, and the cells that fill them."""
+
+from collections.abc import Iterable, Sequence
+
+from attribute_planner.errors import unknown_name
+from attribute_planner.experiments.cells import SCALES, Cell, Subject, cells_of
+from attribute_planner.experiments.subjects import SUBJECTS
+from attribute_planner.experiments.tables import (
+    blocks,
+    continuous,
+    detector,
+    exploration,
+    grid_worlds,
+    improvements,
+    sample_size,
+    starcraft,
+    summary,
+)
+from attribute_planner.experiments.tables.layout import Table
+
+TABLES: dict[str, Table] = {
+    table.name: table
+    for table in (
+        grid_worlds.TABLE,
+        blocks.TABLE,
+        sample_size.TABLE,
+        continuous.TABLE,
+        starcraft.TABLE,
+        detector.TABLE,
+        exploration.TABLE,
+        improvements.GRID_WORLDS,
+        improvements.BLOCKS,
+    )
+}
+"""In the order of the report."""
+
+SUMMARY = summary.TABLE
+"""What the README shows; it is filled by the others' cells."""
+
+
+def chosen_cells(
+    tables: Iterable[str] = (), scale: str = "paper", seeds: int | None = None, names: Sequence[str] = ()
+) -> list[Cell]:
+    """The cells of the named tables, all if none is named; of those, the ones whose names begin as one of `names`."""
+    tables = tuple(tables)
+    for table in tables:
+        if table not in TABLES:
+            raise unknown_name("table", table, TABLES)
+    if scale not in SCALES:
+        raise unknown_name("scale", scale, SCALES)
+    cells = cells_of(subjects_of(tables or TABLES), scale, seeds)
+    for name in names:
+        if not any(cell.name.startswith(name) for cell in cells):
+            raise unknown_name("cell", name, [cell.name for cell in cells])
+    return [cell for cell in cells if not names or cell.name.startswith(tuple(names))]
+
+
+def subjects_of(tables: Iterable[str]) -> list[Subject]:
+    """What is trained for these tables, each subject once."""
+    wanted = {source.subject for name in tables for source in TABLES[name].sources()}
+    return [subject for name, subject in SUBJECTS.items() if name in wanted]
+
+
+def tables_of(subject: Subject) -> list[str]:
+    """The tables that read a subject's cells."""
+    return [name for name, table in TABLES.items() if any(each.subject == subject.name for each in table.sources())]

@@ -1,0 +1,62 @@
+"""Appendix A and Section 4.3: transitions that exploration finds, with each bonus and at random."""
+
+from attribute_planner.experiments.tables.layout import COUNT, Column, Entry, Row, Table, scalar
+
+TABLE = Table(
+    "exploration",
+    "Transitions found by exploration",
+    "Appendix A and Section 4.3",
+    (
+        Column("switches (1,024)", COUNT),
+        Column("crafting (25)", COUNT),
+        Column("StarCraft, small", COUNT),
+        Column("StarCraft, large", COUNT),
+    ),
+    (
+        Row(
+            "at random",
+            "no tasks",
+            (
+                scalar("switches-random-explorer", "edges"),
+                scalar("crafting-random-explorer", "edges", 18.6),
+                scalar("starcraft-small-random-explorer", "edges", 2_047),
+                Entry(),
+            ),
+        ),
+        Row(
+            "bonus N^-0.5",
+            "no tasks",
+            (
+                scalar("switches-count-bonus", "edges"),
+                scalar("crafting-count-bonus", "edges"),
+                scalar("starcraft-small-paper", "edges", 120_000),
+                scalar("starcraft-large-paper", "edges", 420_000),
+            ),
+        ),
+        Row(
+            "bonus (N/t + 0.001)^-0.5",
+            "no tasks",
+            (
+                scalar("switches-default", "edges"),
+                scalar("crafting-default", "edges", 25),
+                Entry(),
+                Entry(),
+            ),
+        ),
+        Row(
+            "AP, all our changes",
+            "no tasks",
+            (
+                Entry(),
+                Entry(),
+                scalar("starcraft-small-default", "edges"),
+                scalar("starcraft-large-default", "edges"),
+            ),
+        ),
+    ),
+    (
+        "The same number of steps for all explorers of an environment: 400,000 on the switches, a million on crafting, "
+        "16 million in StarCraft.",
+        "StarCraft's numbers are those of a simulator.",
+    ),
+)

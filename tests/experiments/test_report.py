@@ -1,0 +1,167 @@
+"""The report says what the records say, and the committed pages are the ones that the committed records make."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from attribute_planner.errors import UnknownNameError
+from attribute_planner.experiments.cells import OURS, PUBLISHED, Execution, Measurement
+from attribute_planner.experiments.numbers import ALIKE, HIGHER, LOWER, Number, compared, number_of, shown_number
+from attribute_planner.experiments.pages import SECTION, filled
+from attribute_planner.experiments.plots import PLOTS, Line, Plot, digest_in, draw_plot
+from attribute_planner.experiments.reading import read_table
+from attribute_planner.experiments.records import Record, read_records, write_record
+from attribute_planner.experiments.report import markdown_table, records_at, summary_text, write_report
+from attribute_planner.experiments.statistics import Interval
+from attribute_planner.experiments.tables.layout import COUNT, PERCENT, Column, Entry, Row, Source, Table, entry, scalar
+from tests.experiments.test_records import RECORD, result_of
+
+ROOT = Path(__file__).parents[2]
+RECORDS = ROOT / "reproduction" / "records"
+PAGES = [ROOT / "README.md", ROOT / "docs" / "results.md"]
+
+
+def record_of(subject: str, seed: int, success: float, edges: float = 25, how: Execution = PUBLISHED) -> Record:
+    result = result_of(Measurement("craft", how), success)
+    return replace(
+        RECORD, subject=subject, cell=f"{subject}-{seed}", seed=seed, results=[result], scalars={"edges": edges}
+    )
+
+
+TABLE = Table(
+    "probe",
+    "A table",
+    "nowhere",
+    (Column("craft"), Column("edges", COUNT)),
+    (
+        Row("theirs", "tasks", (Entry(50.0), Entry())),
+        Row("AP", "no tasks", (entry("good", "craft", PUBLISHED, 40.0), scalar("good", "edges", 30))),
+        Row("ours", "no tasks", (entry("poor", "craft", PUBLISHED, against=40.0), scalar("poor", "edges"))),
+    ),
+)
+TWO_SEEDS = [record_of("good", 0, 0.8, edges=24), record_of("good", 1, 0.9, edges=26)]
+
+
+def test_a_number_is_a_mean_with_its_t_interval():
+    number = number_of(Source("good", Measurement("craft", PUBLISHED)), TWO_SEEDS, PERCENT)
+    assert number is not None
+    assert (number.mean, number.seeds) == (pytest.approx(85.0), 2)
+    # The half width is t(0.975; 1) · s / √2 = 12.706 · 7.071 / 1.414.
+    assert number.interval is not None
+    assert (number.interval.high - number.interval.low) / 2 == pytest.approx(63.53, abs=0.01)
+    assert number_of(Source("good", Measurement("craft", OURS)), TWO_SEEDS, PERCENT) is None
+
+
+def test_one_seed_has_the_interval_of_its_tasks():
+    number = number_of(Source("good", Measurement("craft", PUBLISHED)), TWO_SEEDS[:1], PERCENT)
+    assert shown_number(number, PERCENT) == "80.0 [73.9, 85.0]"  # Wilson's, for 160 of 200
+
+
+@pytest.mark.parametrize(
+    ("number", "reference", "expected"),
+    [
+        (Number(85.0, None, Interval(80.0, 90.0), 2), 90.0, ALIKE),
+        (Number(85.0, None, Interval(80.0, 90.0), 2), 79.9, HIGHER),
+        (Number(85.0, None, Interval(80.0, 90.0), 2), 90.1, LOWER),
+        (Number(25.0, None, None, 1), 25.0, ALIKE),
+        (Number(25.0, None, None, 1), 18.6, HIGHER),
+    ],
+)
+def test_numbers_are_compared_with_the_papers(number: Number, reference: float, expected: str):
+    assert compared(number, reference) == expected
+
+
+def test_equal_seeds_do_not_make_a_number_certain():
+    """Three seeds of 100 % have a t-interval without width; yet 600 tasks leave room for failures."""
+    perfect = [record_of("good", seed, 1.0) for seed in range(3)]
+    number = number_of(Source("good", Measurement("craft", PUBLISHED)), perfect, PERCENT)
+    assert number is not None
+    assert shown_number(number, PERCENT) == "100 ± 0.0"
+    assert (compared(number, 99.8), compared(number, 98.0)) == (ALIKE, HIGHER)
+
+
+def test_a_table_stands_beside_the_papers_numbers():
+    assert markdown_table(TABLE, TWO_SEEDS).splitlines() == [
+        "| | trained on | craft | edges | seeds |",
+        "|---|---|---|---|---|",
+        "| theirs | tasks | 50.0 · not measured yet | – | 0 |",
+        "| AP | no tasks | 40.0 · 85.0 ± 63.5 | 30 · 25 ± 12.7 | 2 |",
+        "| ours | no tasks | – · not measured yet | – · not measured yet | 0 |",
+    ]
+
+
+def test_a_table_is_read_as_its_numbers_say():
+    records = [record_of("good", 0, 0.8, edges=24), record_of("poor", 0, 0.1)]
+    assert read_table(TABLE, records) == [
+        "AP (no tasks): higher than the paper on craft (80.0 against 40.0); "
+        "lower than the paper on edges (24 against 30).",
+        "ours (no tasks): lower than the paper on craft (10.0 against 40.0).",
+        "Not measured yet: theirs (tasks).",
+    ]
+
+
+def test_the_summary_shows_what_is_measured_and_names_the_rest():
+    records = [record_of("crafting-default", seed, 1.0, how=OURS) for seed in range(2)]
+    lines = summary_text(records).splitlines()
+    assert lines[2] == "| crafting | 99.8 | not measured yet | 100 ± 0.0 | 0 to 2 |"
+    assert len(lines) == 5
+    assert lines[4].startswith("Not measured yet: switches, multi-step; blocks")
+
+
+def test_marked_parts_of_a_page_are_made_anew():
+    page = "Before.\n<!-- results: summary -->\nold\n<!-- results: summary -->\nAfter.\n"
+    once = filled(page, [])
+    assert once.startswith("Before.\n<!-- results: summary -->\n| |") and once.endswith("-->\nAfter.\n")
+    assert filled(once, []) == once
+    with pytest.raises(UnknownNameError, match="no table 'weather'"):
+        filled(page.replace("summary", "weather"), [])
+
+
+def test_a_plot_is_drawn_alike_each_time_and_tells_what_it_shows(tmp_path: Path):
+    plot = Plot("probe", "x", "y", (Line("a", "left", ((1.0, 2.0), (2.0, 3.0))), Line("b", "right", ((1.0, 1.0),))))
+    for name in ("first.svg", "second.svg"):
+        draw_plot(tmp_path / name, plot)
+    assert (tmp_path / "first.svg").read_bytes() == (tmp_path / "second.svg").read_bytes()
+    assert digest_in(tmp_path / "first.svg") == plot.digest
+    assert plot.digest != replace(plot, x="z").digest
+
+
+def test_a_report_is_written_with_its_pictures(tmp_path: Path):
+    curve = {"edges": [[100.0, 3.0], [200.0, 25.0]]}
+    write_record(tmp_path / "records", replace(RECORD, subject="crafting-default", curves=curve))
+    write_report(tmp_path / "pages" / "small.md", tmp_path / "records", "small")
+    text = (tmp_path / "pages" / "small.md").read_text(encoding="utf-8")
+    assert "This is the small scale" in text
+    assert "](../pictures/small/edges.svg)" in text
+    assert [path.name for path in (tmp_path / "pictures" / "small").iterdir()] == ["edges.svg"]
+
+
+def test_the_committed_report_is_what_the_committed_records_make(tmp_path: Path):
+    for record in read_records(RECORDS):
+        write_record(tmp_path / "reproduction" / "records", record)
+    write_report(tmp_path / "REPRODUCTION.md", tmp_path / "reproduction" / "records", "paper")
+    assert (tmp_path / "REPRODUCTION.md").read_text(encoding="utf-8") == (ROOT / "REPRODUCTION.md").read_text(
+        encoding="utf-8"
+    ), "run `attribute-planner reproduce` on the records anew"
+
+
+def test_the_committed_pictures_show_the_committed_records():
+    records = records_at(RECORDS, "paper")
+    plots = [plot for make in PLOTS if (plot := make(records)).lines]
+    folder = RECORDS.parent / "pictures" / "paper"
+    assert {path.stem: digest_in(path) for path in folder.glob("*.svg")} == {plot.name: plot.digest for plot in plots}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_committed_pages_show_the_committed_records(page: Path):
+    text = page.read_text(encoding="utf-8")
+    assert SECTION.search(text) is not None
+    assert filled(text, records_at(RECORDS, "paper")) == text
+
+
+def test_records_are_written_as_they_were_read(tmp_path: Path):
+    for path in sorted(RECORDS.glob("*.json"))[:5]:
+        (record,) = [each for each in read_records(RECORDS) if each.cell == path.stem]
+        write_record(tmp_path, record)
+        assert (tmp_path / path.name).read_text(encoding="utf-8") == path.read_text(encoding="utf-8")

@@ -1,0 +1,174 @@
+"""Runs go on where they were killed, and a cell that fails stops no other."""
+
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from attribute_planner.experiments import planner_trial, running, trial
+from attribute_planner.experiments.cells import OURS, PUBLISHED, Cell, Subject, measured
+from attribute_planner.experiments.records import is_recorded, read_record, write_record
+from attribute_planner.experiments.running import pieces_of, run_cells
+from attribute_planner.experiments.trial import Folders, carry_out
+from attribute_planner.storage.run_directory import RunDirectory
+from tests.experiments.test_records import RECORD
+
+TINY = (
+    "explore.policy=random",
+    "explore.copies=64",
+    "explore.windows_per_epoch=1",
+    "explore.steps=9600",
+    "explore.width=16",
+    "practise.copies=64",
+    "practise.window=20",
+    "practise.windows_per_epoch=1",
+    "practise.steps=5120",
+    "practise.width=16",
+)
+SUBJECT = Subject("probe", "switches", measured(["1-step"], PUBLISHED, OURS), settings=TINY)
+CELL = Cell(SUBJECT, 1, "small")
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Folders:
+    """A cell that has been carried out."""
+    folders = Folders(tmp_path_factory.mktemp("records"), tmp_path_factory.mktemp("work"))
+    assert run_cells([CELL], folders, say=lambda line: None) == []
+    return folders
+
+
+def refuse(*args, **kwargs):
+    raise AssertionError("nothing should be trained or measured here")
+
+
+def test_a_record_tells_all_that_there_is_to_know(trained: Folders):
+    record = read_record(trained.records, CELL)
+    assert record is not None
+    assert [result.measurement for result in record.results] == list(SUBJECT.measurements)
+    assert [result.episodes for result in record.results] == [200, 200]
+    assert record.configuration["config"]["explore"]["steps"] == 9600
+    assert {"commit", "device", "jax"} <= record.trained.keys() & record.evaluated.keys()
+    assert record.training_seconds > 0
+    assert record.scalars["edges"] == record.curves["edges"][-1][1] > 0
+    assert [x for x, _ in record.curves["edges"]] == [3200, 6400, 9600]
+    assert len(record.curves["attempts that succeed"]) == 4
+
+
+def test_what_is_recorded_is_not_done_again(trained: Folders, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(running, "carry_out", refuse)
+    assert run_cells([CELL], trained) == []
+
+
+def test_an_agent_that_lies_there_trained_is_only_measured(
+    trained: Folders, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(planner_trial, "train", refuse)
+    assert run_cells([CELL], Folders(tmp_path, trained.work), say=lambda line: None) == []
+    again, first = (read_record(folder, CELL) for folder in (tmp_path, trained.records))
+    assert again is not None and first is not None
+    assert [each.success for each in again.results] == [each.success for each in first.results]
+    assert again.training_seconds == first.training_seconds
+
+
+def test_a_killed_measuring_goes_on_where_it_stopped(trained: Folders, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    done, folders, measure = [], Folders(tmp_path, trained.work), trial.measure
+
+    def killed_at_the_second(trained, measurement, cell):
+        if done:
+            raise KeyboardInterrupt
+        done.append(measurement)
+        return measure(trained, measurement, cell)
+
+    monkeypatch.setattr(trial, "measure", killed_at_the_second)
+    with pytest.raises(KeyboardInterrupt):
+        run_cells([CELL], folders, say=lambda line: None)
+    assert not is_recorded(tmp_path, CELL)
+
+    monkeypatch.setattr(trial, "measure", lambda *given: done.append(given[1]) or measure(*given))
+    assert run_cells([CELL], folders, say=lambda line: None) == []
+    assert done == list(SUBJECT.measurements)
+
+
+def test_a_killed_training_goes_on_where_it_stopped(trained: Folders, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    folders = Folders(tmp_path / "records", tmp_path / "work")
+    write = RunDirectory.write_metrics
+
+    def killed_while_practising(self, line):
+        write(self, line)
+        if line["phase"] == "practise" and line["steps"] > 1280:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(RunDirectory, "write_metrics", killed_while_practising)
+        with pytest.raises(KeyboardInterrupt):
+            run_cells([CELL], folders, say=lambda line: None)
+    assert not RunDirectory(folders.work / CELL.name).is_finished()
+
+    said = []
+    assert run_cells([CELL], folders, say=said.append) == []
+    assert said[0] == f"{CELL.name}: training goes on"
+    again, first = (read_record(each.records, CELL) for each in (folders, trained))
+    assert again is not None and first is not None
+    assert [each.success for each in again.results] == [each.success for each in first.results]
+
+
+def test_a_run_of_other_settings_is_not_taken_for_the_cells_own(trained: Folders, tmp_path: Path):
+    other = Cell(replace(SUBJECT, settings=(*TINY, "practise.hindsight=0.25")), 1, "small")
+    said = []
+    assert run_cells([other], Folders(tmp_path, trained.work), say=said.append) == [other]
+    assert "was not trained as cell small-probe-1 is to be" in said[-1]
+
+
+def test_a_cell_that_fails_stops_no_other(trained: Folders, tmp_path: Path):
+    broken = Cell(replace(SUBJECT, name="broken", settings=("explore.speed=1",)), 0, "small")
+    said = []
+    assert run_cells([broken, CELL], Folders(tmp_path, trained.work), say=said.append) == [broken]
+    assert "small-broken-0: failed" in said[0] and "explore.speed" in said[0]
+    assert is_recorded(tmp_path, CELL)
+
+
+def test_processes_are_used_and_their_failures_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    cells = [Cell(replace(SUBJECT, name=f"probe-{number}", measurements=()), 0, "small") for number in range(4)]
+    at_once, most, folders = [], 0, Folders(tmp_path, tmp_path)
+
+    def start(piece: list[Cell], folders: Folders) -> subprocess.Popen:
+        nonlocal most
+        at_once[:] = [each for each in at_once if each.poll() is None]
+        (cell,) = piece
+        if cell is not cells[2]:
+            write_record(folders.records, replace(RECORD, cell=cell.name))
+        process = subprocess.Popen([sys.executable, "-c", f"raise SystemExit({int(cell is cells[2])})"])
+        at_once.append(process)
+        most = max(most, len(at_once))
+        return process
+
+    monkeypatch.setattr(running, "_start", start)
+    said = []
+    assert run_cells(cells, folders, processes=2, say=said.append) == [cells[2]]
+    assert most == 2
+    assert said == ["A process ended with exit status 1."]
+
+
+def test_seeds_stay_together_unless_processes_would_be_idle():
+    cells = [Cell(replace(SUBJECT, name=name), seed, "small") for name in ("a", "b") for seed in range(3)]
+    assert [len(piece) for piece in pieces_of(cells, 2)] == [3, 3]
+    assert [len(piece) for piece in pieces_of(cells, 4)] == [1] * 6
+
+
+def test_the_module_runs_without_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    assert running.main(["detector", "--dry-run", "--scale", "small", "--records", str(tmp_path)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split("\t")[0] for line in lines] == [
+        "small-blocks-paper-0",
+        "small-blocks-default-0",
+        "small-blocks-paper-10k-labels-0",
+        "small-blocks-default-10k-labels-0",
+    ]
+
+
+def test_carrying_out_says_what_it_found(trained: Folders, tmp_path: Path):
+    said = []
+    carry_out(CELL, Folders(tmp_path, trained.work), said.append)
+    assert len(said) == 2 and all(line.startswith("small-probe-1: 1-step, ") for line in said)
