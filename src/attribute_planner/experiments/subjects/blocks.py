@@ -21,7 +21,7 @@ PLAIN_RATIO = ("practise.decay=1",)
 WITH_OUTLOOK = ("foresee.learn=true", "foresee.symmetric=false")
 """An outlook beside the published training."""
 
-ENOUGH = ("detect.fit.updates=5000", "inverse.fit.updates=5000", "foresee.fit.updates=5000")
+ENOUGH = ("detect.fit.updates=3000", "inverse.fit.updates=3000", "foresee.fit.updates=3000")
 """Updates after which a million examples have been learned from."""
 
 SIZES = {"10k": 10_000, "100k": 100_000, "1m": 1_000_000, "10m": 10_000_000}
