@@ -75,7 +75,7 @@ class TrainConfig:
 SMALLEST_SHARE = 5
 """One step in so many is for exploring, unless exploration needs fewer."""
 
-EXPLORERS = ("count-based", "random")
+EXPLORERS = ("count-based", "graph", "random")
 
 
 def require_positive(name: str, value: float) -> None:

@@ -33,7 +33,7 @@ def edges_of(explored: Explored) -> dict[tuple[int, int], int]:
 RING_EDGES = {(i, (i + step) % 5) for i in range(5) for step in (1, -1)}
 
 
-@pytest.mark.parametrize("policy", ["random", "count-based"])
+@pytest.mark.parametrize("policy", ["random", "count-based", "graph"])
 def test_all_edges_of_a_small_world_are_found_and_no_others(policy):
     explored = explore(RING, None, replace(TINY.explore, policy=policy), key=KEY, watch=nobody)
     visits = edges_of(explored)

@@ -154,19 +154,26 @@ ESTIMATORS: dict[str, Callable[[TransitionTable], np.ndarray]] = {
 
 def table_of_counts(space: AttributeSpace, counts: TransitionCounts, estimator: str = "ratio") -> TransitionTable:
     """The frozen table of what exploration has counted, with no practice yet."""
-    order = np.lexsort(counts.sets.rows.T)
+    order, edges = edge_order(counts)
     rank = np.empty(len(order), np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
-    source, target = rank[counts.pairs.rows[:, 0]], rank[counts.pairs.rows[:, 1]]
-    edges = np.lexsort((target, source))
+    source, target = rank[counts.pairs.rows[edges].T]
     nothing = np.zeros(len(edges))
     return TransitionTable(
         space,
         words=counts.sets.rows[order].copy(),
-        source=source[edges],
-        target=target[edges],
+        source=source,
+        target=target,
         visits=counts.visits[edges].astype(float),
         attempts=nothing,
         successes=nothing,
         estimator=estimator,
     )
+
+
+def edge_order(counts: TransitionCounts) -> tuple[np.ndarray, np.ndarray]:
+    """Which counted set each set of a table is, `int64[N]`, and which counted pair each edge, `int64[E]`."""
+    order = np.lexsort(counts.sets.rows.T)
+    rank = np.argsort(order)
+    source, target = rank[counts.pairs.rows.T]
+    return order, np.lexsort((target, source))

@@ -17,7 +17,7 @@ from attribute_planner.learning.progress import Watch
 from attribute_planner.learning.reinforce import Batch, Learner, ReinforceConfig, new_learner, update
 from attribute_planner.parts.bodies import NO_VALUE
 from attribute_planner.parts.detector import AttributeDetector
-from attribute_planner.parts.policy import GoalPolicy
+from attribute_planner.parts.policy import GoalPolicy, Opinion
 from attribute_planner.parts.table import UNKNOWN, TransitionTable
 from attribute_planner.phases.neighbours import NeighbourGraph, neighbour_graph
 
@@ -236,17 +236,25 @@ class AimAtNeighbours(Behaviour[Aim]):
 
     def act(self, memory: Aim, observation: Observation, values: jax.Array, *, key: Key) -> tuple[Aim, Action, Aimed]:
         goal_key, action_key = jax.random.split(key)
+        aim = self.choose(memory, values, key=goal_key)
+        opinion = self.opinion(aim, observation, values)
+        action = opinion.mode() if self.greedy else opinion.sample(key=action_key)
+        return aim, action, Aimed(aim.edge, action, opinion.log_prob(action), opinion.baseline)
+
+    def choose(self, memory: Aim, values: jax.Array, *, key: Key) -> Aim:
+        """The aims as they were, and new ones where an attempt begins."""
         words = jnp.asarray(self.graph.space.pack(values))
-        fresh = self.graph.random_neighbour(self.graph.locate(words), key=goal_key)
-        aim = Aim(
+        fresh = self.graph.random_neighbour(self.graph.locate(words), key=key)
+        return Aim(
             source=jnp.where(memory.idle[:, None], words, memory.source),
             edge=jnp.where(memory.idle, fresh, memory.edge),
             age=jnp.where(memory.idle, 0, memory.age),
             idle=jnp.zeros_like(memory.idle),
         )
-        opinion = self.policy(observation, values, goal_values(self.graph, aim.edge))
-        action = opinion.mode() if self.greedy else opinion.sample(key=action_key)
-        return aim, action, Aimed(aim.edge, action, opinion.log_prob(action), opinion.baseline)
+
+    def opinion(self, aim: Aim, observation: Observation, values: jax.Array) -> Opinion:
+        """What the policy thinks of the aims."""
+        return self.policy(observation, values, goal_values(self.graph, aim.edge))
 
     def judge(self, memory: Aim, arrival: Arrival) -> tuple[Aim, Outcome]:
         age = memory.age + 1
