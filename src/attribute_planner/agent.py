@@ -47,7 +47,7 @@ class Agent:
     outlook: Outlook | None = None
 
     def with_estimator(self, name: str) -> "Agent":
-        """The same agent, believing another estimate of c_π: `ratio`, `posterior` or `visits`."""
+        """The same agent, believing another estimate of c_π: `ratio`, `posterior`, `alike` or `visits`."""
         return replace(self, table=replace(self.table, estimator=name))
 
     @cached_property

@@ -56,6 +56,9 @@ def train(
     possible = table_of_counts(env.attributes, explored.counts, config.estimator)
 
     begun_practice = _carried_over(begun, possible)
+    if begun_practice is None and config.explore.policy == "graph" and config.explore.width == config.practise.width:
+        # It has learned to take transitions already.
+        begun_practice = practice_of(explored.learner.policy, possible, config.practise)
     practised, table = practise(
         env, detector, possible, config.practise, key=practise_key, begun=begun_practice, watch=watch
     )

@@ -10,7 +10,7 @@ from attribute_planner.parts.table import ESTIMATORS
 from attribute_planner.phases.detect import DetectConfig
 from attribute_planner.phases.explore import BONUSES, ExploreConfig
 from attribute_planner.phases.foresee import ForeseeConfig
-from attribute_planner.phases.practise import LEARNERS, PractiseConfig
+from attribute_planner.phases.practise import AIMS, LEARNERS, PractiseConfig
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,8 @@ class TrainConfig:
     foresee: ForeseeConfig = field(default_factory=ForeseeConfig)
     """The outlook, likewise."""
     estimator: str = "posterior"
-    """How attempts and successes become c_π: `ratio` (the paper's), `posterior`, or `visits` (the paper's ablation)."""
+    """How attempts and successes become c_π: `ratio` (the paper's), `posterior`, `alike` (edges that change the same
+    help each other out), or `visits` (the paper's ablation)."""
 
     def __post_init__(self) -> None:
         if self.estimator not in ESTIMATORS:
@@ -39,6 +40,8 @@ class TrainConfig:
             raise unknown_name("exploring policy", self.explore.policy, EXPLORERS)
         if self.practise.method not in LEARNERS:
             raise unknown_name("learning method", self.practise.method, LEARNERS)
+        if self.practise.aim not in AIMS:
+            raise unknown_name("way of aiming", self.practise.aim, AIMS)
         if self.foresee.learn and self.practise.method != "inverse":
             raise ConfigurationError(
                 "An outlook is learned from single steps: foresee.learn needs practise.method=inverse."

@@ -30,6 +30,7 @@ class Evaluation:
     success: share of the episodes that reached the goal; interval: its 95 % interval.
     mean_steps: environment steps of the successful ones.
     planned: mean probability that the plans promised at the start.
+    oracle: share of the same tasks that the environment's own scripted player solves; `None` where there is none.
     """
 
     environment: str
@@ -42,6 +43,7 @@ class Evaluation:
     mean_replans: float
     planned: float
     max_steps: int
+    oracle: float | None = None
 
 
 def evaluate(
@@ -51,22 +53,27 @@ def evaluate(
     require_positive("episodes", episodes)
     chosen = agent.task(task)
     done: list[Episode] = []
+    solvable: list[bool] = []
     for batch_key in _keys(seed):
-        done += attempt_tasks(agent, chosen, min(AT_ONCE, episodes - len(done)), mode, key=batch_key)
+        count = min(AT_ONCE, episodes - len(done))
+        attempted, solved = attempt_tasks(agent, chosen, count, mode, key=batch_key)
+        done += attempted
+        solvable += solved
         if len(done) >= episodes:
             break
-    return _summary(agent, chosen, mode, done)
+    return _summary(agent, chosen, mode, done, solvable)
 
 
-def attempt_tasks(agent: Agent, task: Task, count: int, mode: str, *, key: Key) -> list[Episode]:
-    """`count` episodes, side by side."""
+def attempt_tasks(agent: Agent, task: Task, count: int, mode: str, *, key: Key) -> tuple[list[Episode], list[bool]]:
+    """`count` episodes, side by side; and whether the environment's oracle, if it has one, solves the same tasks."""
     start_key, goal_key, pursue_key = jax.random.split(key, 3)
     worlds = agent.env.worlds(count)
     try:
         moment = worlds.reset(start_key, task)
         goals = draw_goals(agent, task, worlds, moment, key=goal_key)
+        solved = oracle_success(agent, task, moment, goals)
         config = ExecutionConfig(mode, agent.patience)
-        return agent.pursue(worlds, moment, goals, task.max_steps, config, key=pursue_key)
+        return agent.pursue(worlds, moment, goals, task.max_steps, config, key=pursue_key), solved
     finally:
         worlds.close()
 
@@ -88,6 +95,13 @@ def draw_goals(agent: Agent, task: Task, worlds: Worlds, moment: Moment, *, key:
     raise AttributePlannerError(f"Task {task.name!r} only has goals that are satisfied at the start.")
 
 
+def oracle_success(agent: Agent, task: Task, moment: Moment, goals: list[Goal]) -> list[bool]:
+    """Which goals the environment's oracle reaches from the same start; empty if it has none."""
+    every = jax.tree.map(lambda *leaves: jnp.stack([jnp.asarray(leaf) for leaf in leaves]), *goals)
+    solved = agent.env.oracle(moment.states, every, task.max_steps)
+    return [] if solved is None else np.asarray(solved).tolist()
+
+
 def _keys(seed: int) -> Iterator[Key]:
     key = jax.random.key(seed)
     number = 0
@@ -96,7 +110,7 @@ def _keys(seed: int) -> Iterator[Key]:
         number += 1
 
 
-def _summary(agent: Agent, task: Task, mode: str, episodes: list[Episode]) -> Evaluation:
+def _summary(agent: Agent, task: Task, mode: str, episodes: list[Episode], solvable: list[bool]) -> Evaluation:
     won = [episode for episode in episodes if episode.success]
     return Evaluation(
         environment=agent.env.name,
@@ -109,4 +123,5 @@ def _summary(agent: Agent, task: Task, mode: str, episodes: list[Episode]) -> Ev
         mean_replans=float(np.mean([episode.replans for episode in episodes])),
         planned=float(np.mean([episode.plan.probability for episode in episodes])),
         max_steps=task.max_steps,
+        oracle=float(np.mean(solvable)) if solvable else None,
     )

@@ -145,9 +145,33 @@ def posterior_mean(table: TransitionTable) -> np.ndarray:
 
 PRIOR_ATTEMPTS = 2.0
 
+
+def posterior_by_change(table: TransitionTable) -> np.ndarray:
+    """The same, but the prior is the success of all edges that change the attributes in the same way.
+
+    On a graph with more edges than can be tried often, edges that were hardly tried then count as others of their kind.
+    """
+    kind = _kinds_of_change(table)
+    attempts, successes = (np.bincount(kind, weights=each) for each in (table.attempts, table.successes))
+    overall = (table.successes.sum() + 1) / (table.attempts.sum() + 2)
+    prior = ((successes + PRIOR_ATTEMPTS * overall) / (attempts + PRIOR_ATTEMPTS))[kind]
+    return (table.successes + ALIKE_ATTEMPTS * prior) / (table.attempts + ALIKE_ATTEMPTS)
+
+
+ALIKE_ATTEMPTS = 5.0
+"""How many attempts the success of edges of the same kind is worth."""
+
+
+def _kinds_of_change(table: TransitionTable) -> np.ndarray:
+    """`int32[E]` the same number for edges along which every attribute's value changes by the same amount."""
+    change = table.values[table.target] - table.values[table.source]
+    return RowIndex(change.shape[1]).number(change.astype(np.int32).view(np.uint32))
+
+
 ESTIMATORS: dict[str, Callable[[TransitionTable], np.ndarray]] = {
     "ratio": success_ratio,
     "posterior": posterior_mean,
+    "alike": posterior_by_change,
     "visits": visit_frequency,
 }
 

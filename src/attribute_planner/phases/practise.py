@@ -19,6 +19,7 @@ from attribute_planner.parts.bodies import NO_VALUE
 from attribute_planner.parts.detector import AttributeDetector
 from attribute_planner.parts.policy import GoalPolicy, Opinion
 from attribute_planner.parts.table import UNKNOWN, TransitionTable
+from attribute_planner.phases.far_aims import edge_on_the_way, plan_to_far_sets
 from attribute_planner.phases.neighbours import NeighbourGraph, neighbour_graph
 
 Key = jax.Array
@@ -41,6 +42,9 @@ class PractiseConfig:
     hindsight: float = 0.5
     """Share of the attempts that ended in another set than the one aimed at which are learned from as if that one had
     been the aim; 0 for the paper's way."""
+    aim: str = "neighbours"
+    """What is aimed at: `neighbours` of the current set, by visit counts, the paper's way; or `far`: the next set on a
+    planned way to a random far one."""
     visit_exponent: float = 1.0
     """Neighbours are drawn by their visit counts to this power: 1 is the paper's way; less favours rare ones."""
     decay: float = 0.9
@@ -96,7 +100,10 @@ def practise(
     practised = begun or practice_of(GoalPolicy(env, config.width, key=policy_key), explored, config)
     while practised.steps < config.steps:
         epoch_key = jax.random.fold_in(epochs_key, practised.epoch)
-        practised, metrics = _practise_epoch(env, detector, graph, config, practised, key=epoch_key)
+        plan_key, epoch_key = jax.random.split(epoch_key)
+        table = explored.with_practice(practised.attempts, practised.successes)
+        plans = plan_to_far_sets(table, key=plan_key) if config.aim == "far" else None
+        practised, metrics = _practise_epoch(env, detector, graph, plans, config, practised, key=epoch_key)
         watch("practise", practised.steps / config.steps, metrics, practised)
     if config.steps == 0:
         watch("practise", 1.0, {"steps": 0}, practised)
@@ -113,6 +120,7 @@ def _practise_epoch(
     env: Environment,
     detector: AttributeDetector | None,
     graph: NeighbourGraph,
+    plans: jax.Array | None,
     config: PractiseConfig,
     practised: Practised,
     *,
@@ -126,7 +134,7 @@ def _practise_epoch(
     score = jnp.zeros((2, len(practised.attempts)), jnp.int32)
     for window_key in jax.random.split(windows_key, config.windows_per_epoch):
         collect_key, update_key = jax.random.split(window_key)
-        behaviour = AimAtNeighbours(learner.policy, graph, config.max_attempt_steps, config.greedy)
+        behaviour = AimAtNeighbours(learner.policy, graph, config.max_attempt_steps, config.greedy, plans)
         experience = collector.collect(behaviour, config.window, key=collect_key)
         score = add_attempts(score, experience)
         remaining = jnp.float32(max(1 - steps / config.steps, 0.0))
@@ -177,6 +185,8 @@ def _nothing_to_learn(
     return learner, {}
 
 
+AIMS = ("neighbours", "far")
+
 LEARNERS: dict[str, LearnWindow] = {"reinforce": _by_reinforce, "inverse": _nothing_to_learn}
 """The ways in which π can learn, and what they do with a window of attempts."""
 
@@ -222,12 +232,16 @@ class Outcome(NamedTuple):
 
 
 class AimAtNeighbours(Behaviour[Aim]):
-    """Picks a neighbour of the current set, by visit counts, and acts towards it until the attempt is over."""
+    """Picks a neighbour of the current set, by visit counts, and acts towards it until the attempt is over.
+
+    plans: with them, the neighbour on the way to a far set is picked, as long as there is one.
+    """
 
     policy: GoalPolicy
     graph: NeighbourGraph
     max_attempt_steps: int = eqx.field(static=True)
     greedy: bool = eqx.field(static=True, default=False)
+    plans: jax.Array | None = None
 
     def begin(self, copies: int) -> Aim:
         source = jnp.zeros((copies, self.graph.words.shape[1]), jnp.uint32)
@@ -244,7 +258,10 @@ class AimAtNeighbours(Behaviour[Aim]):
     def choose(self, memory: Aim, values: jax.Array, *, key: Key) -> Aim:
         """The aims as they were, and new ones where an attempt begins."""
         words = jnp.asarray(self.graph.space.pack(values))
-        fresh = self.graph.random_neighbour(self.graph.locate(words), key=key)
+        number = self.graph.locate(words)
+        fresh = self.graph.random_neighbour(number, key=key)
+        if self.plans is not None:
+            fresh = edge_on_the_way(self.plans, number, fresh)
         return Aim(
             source=jnp.where(memory.idle[:, None], words, memory.source),
             edge=jnp.where(memory.idle, fresh, memory.edge),

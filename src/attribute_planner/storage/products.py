@@ -39,7 +39,9 @@ def saved_parts(progress: Progress) -> dict[str, tuple[Arrays, dict[str, Any]]]:
     if progress.explored is not None:
         explored = progress.explored
         parts["explored"] = (
-            _counts_arrays(explored.counts) | _learner_arrays("explored", explored.learner),
+            _counts_arrays(explored.counts)
+            | _learner_arrays("explored", explored.learner)
+            | {"explored.tried": explored.tried},
             {"epoch": explored.epoch, "steps": explored.steps},
         )
     if progress.foreseen is not None:
@@ -114,7 +116,8 @@ def load_explored(env: Environment, config: TrainConfig, arrays: Arrays, notes: 
     if "explored" not in notes:
         return None
     learner = _load_learner("explored", env, config.explore.width, config.explore.learning, arrays)
-    return Explored(_load_counts(env, arrays), learner, notes["explored"]["epoch"], notes["explored"]["steps"])
+    note, tried = notes["explored"], arrays.get("explored.tried", np.zeros((2, 0)))
+    return Explored(_load_counts(env, arrays), learner, note["epoch"], note["steps"], tried)
 
 
 def load_outlook(env: Environment, config: TrainConfig, arrays: Arrays) -> Outlook:

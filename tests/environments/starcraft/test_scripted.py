@@ -5,6 +5,7 @@ import numpy as np
 from attribute_planner.attributes import Goal
 from attribute_planner.environments.starcraft.environment import StarcraftBuild
 from attribute_planner.environments.starcraft.scripted import NEVER, steps_to_reach
+from attribute_planner.environments.starcraft.state import new_game
 from attribute_planner.environments.starcraft.tasks import possible_numbers
 
 
@@ -20,7 +21,9 @@ def all_goals(env: StarcraftBuild, every: int) -> Goal:
 
 def test_every_kind_of_task_can_be_done_in_time():
     env = StarcraftBuild(version="large")
-    steps = np.asarray(jax.vmap(lambda goal: steps_to_reach(env, goal, 500))(all_goals(env, every=13)))
+    steps = np.asarray(
+        jax.vmap(lambda goal: steps_to_reach(env, new_game(env.rules), goal, 500))(all_goals(env, every=13))
+    )
     assert (steps != NEVER).all()
     # The hardest one costs 300 + 450 + 200 + 250 + 225 ore, of which 50 are there at the start; nine workers bring at
     # most 65 · 9 ore a minute, and a step is 24 / 23.81 seconds.
