@@ -150,7 +150,7 @@ class Attempts:
         self._order = edge_order(explored.counts)[1]
         table = table_of_counts(env.attributes, explored.counts)
         self.graph: NeighbourGraph = seeking_graph(table.with_practice(*self._before[:, self._order]))
-        self._score = jnp.zeros((2, len(self.graph.target)), jnp.int32)
+        self._score = jnp.zeros((3, len(self.graph.target)), jnp.int32)
 
     def add(self, experience: Experience) -> None:
         """Count the attempts of a window."""
@@ -159,7 +159,7 @@ class Attempts:
     def tried(self) -> np.ndarray:
         """`float64[2, E]` all attempts and successes, in the order in which the transitions were found."""
         tried = self._before.copy()
-        tried[:, self._order] += np.asarray(self._score)[:, : len(self._order)]
+        tried[:, self._order] += np.asarray(self._score)[:2, : len(self._order)]
         return tried
 
 

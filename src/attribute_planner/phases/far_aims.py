@@ -15,11 +15,11 @@ SUBSTITUTES = 4
 """From how many of these a copy looks for another one where it is at its own, or knows no way there."""
 
 
-def plan_to_far_sets(table: TransitionTable, *, key: Key) -> jax.Array:
+def plan_to_far_sets(table: TransitionTable, hurry: float, *, key: Key) -> jax.Array:
     """`int32[FAR_SETS, N]` the edge to take from each set towards each of some random sets; `UNKNOWN` where none is."""
     sets = np.asarray(jax.random.randint(key, (FAR_SETS,), 0, table.num_nodes))
-    paths = ShortestPaths(table)
-    return jnp.asarray(np.stack([_edges_towards(table, paths, number) for number in sets]), jnp.int32)
+    paths = ShortestPaths(table, hurry=hurry)
+    return jnp.asarray(np.stack([_edges_towards(table, paths, number) for number in sets.tolist()]), jnp.int32)
 
 
 def _edges_towards(table: TransitionTable, paths: ShortestPaths, number: int) -> np.ndarray:

@@ -45,6 +45,9 @@ class PractiseConfig:
     aim: str = "neighbours"
     """What is aimed at: `neighbours` of the current set, by visit counts, the paper's way; or `far`: the next set on a
     planned way to a random far one."""
+    hurry: float = 0.0
+    """What each environment step of a plan costs, on the scale of −log c_π, here and afterwards; 0 for the paper's
+    way, in which time does not matter."""
     visit_exponent: float = 1.0
     """Neighbours are drawn by their visit counts to this power: 1 is the paper's way; less favours rare ones."""
     decay: float = 0.9
@@ -70,6 +73,7 @@ class Practised(NamedTuple):
     attempts, successes: `float64[E]` decayed sums over epochs, in the order of the table's edges: A_π and S_π.
     epoch: how many epochs it took so far.
     steps: how many environment steps.
+    spent: `float64[E]` the steps that the attempts took, decayed likewise; `None` if nobody counted.
     """
 
     learner: Learner
@@ -77,6 +81,7 @@ class Practised(NamedTuple):
     successes: np.ndarray
     epoch: int
     steps: int
+    spent: np.ndarray | None = None
 
 
 def practise(
@@ -101,19 +106,24 @@ def practise(
     while practised.steps < config.steps:
         epoch_key = jax.random.fold_in(epochs_key, practised.epoch)
         plan_key, epoch_key = jax.random.split(epoch_key)
-        table = explored.with_practice(practised.attempts, practised.successes)
-        plans = plan_to_far_sets(table, key=plan_key) if config.aim == "far" else None
+        plans = None
+        if config.aim == "far":
+            plans = plan_to_far_sets(_so_far(explored, practised), config.hurry, key=plan_key)
         practised, metrics = _practise_epoch(env, detector, graph, plans, config, practised, key=epoch_key)
         watch("practise", practised.steps / config.steps, metrics, practised)
     if config.steps == 0:
         watch("practise", 1.0, {"steps": 0}, practised)
-    return practised, explored.with_practice(practised.attempts, practised.successes)
+    return practised, _so_far(explored, practised)
+
+
+def _so_far(explored: TransitionTable, practised: Practised) -> TransitionTable:
+    return explored.with_practice(practised.attempts, practised.successes, practised.spent)
 
 
 def practice_of(policy: GoalPolicy, explored: TransitionTable, config: PractiseConfig) -> Practised:
     """Where practice with a policy begins: with no attempt at any edge."""
     nothing = np.zeros(explored.num_edges)
-    return Practised(new_learner(policy, config.learning), nothing, nothing, epoch=0, steps=0)
+    return Practised(new_learner(policy, config.learning), nothing, nothing, epoch=0, steps=0, spent=nothing)
 
 
 def _practise_epoch(
@@ -131,7 +141,7 @@ def _practise_epoch(
     collector = collector_for(env, detector, config.copies, key=begin_key)
     learn = LEARNERS[config.method]
     learner, steps, metrics = practised.learner, practised.steps, {}
-    score = jnp.zeros((2, len(practised.attempts)), jnp.int32)
+    score = jnp.zeros((3, len(practised.attempts)), jnp.int32)
     for window_key in jax.random.split(windows_key, config.windows_per_epoch):
         collect_key, update_key = jax.random.split(window_key)
         behaviour = AimAtNeighbours(learner.policy, graph, config.max_attempt_steps, config.greedy, plans)
@@ -143,7 +153,7 @@ def _practise_epoch(
         if steps >= config.steps:
             break
     collector.close()
-    attempts, successes = np.asarray(score, float)
+    attempts, successes, spent = np.asarray(score, float)
     metrics = {
         "steps": steps,
         "success": float(successes.sum() / max(attempts.sum(), 1)),
@@ -156,6 +166,7 @@ def _practise_epoch(
         config.decay * practised.successes + successes,
         practised.epoch + 1,
         steps,
+        None if practised.spent is None else config.decay * practised.spent + spent,
     ), metrics
 
 
@@ -294,9 +305,9 @@ def goal_values(graph: NeighbourGraph, edge: jax.Array) -> jax.Array:
 
 @jax.jit
 def add_attempts(score: jax.Array, experience: Experience) -> jax.Array:
-    """`int32[2, E]` attempts and successes per edge with those of the experience added.
+    """`int32[3, E]` attempts, successes and steps per edge with those of the experience added.
 
-    Both belong to the pair that was aimed at, wherever the attempt ended. What a time limit cut off says nothing.
+    They belong to the pair that was aimed at, wherever the attempt ended. What a time limit cut off says nothing.
     """
     outcome: Outcome = experience.outcome
     edge = experience.record.edge
@@ -304,7 +315,8 @@ def add_attempts(score: jax.Array, experience: Experience) -> jax.Array:
     # An edge past the end is dropped.
     place = jnp.where(counted, edge, score.shape[1])
     score = score.at[0, place].add(1, mode="drop")
-    return score.at[1, place].add(outcome.reached.astype(jnp.int32), mode="drop")
+    score = score.at[1, place].add(outcome.reached.astype(jnp.int32), mode="drop")
+    return score.at[2, jnp.where(edge == UNKNOWN, score.shape[1], edge)].add(1, mode="drop")
 
 
 @eqx.filter_jit
