@@ -104,10 +104,14 @@ MANY_WORDS = DetectConfig(labels=1_000_000, held_out=0.02, fit=FitConfig(updates
 """For the grid worlds, if a detector is to be learned: many words are rare, those of far corners above all."""
 
 STARCRAFT = TrainConfig(
-    explore=ExploreConfig(steps=16_000_000, bonus="count", windows_per_epoch=10),
-    practise=PractiseConfig(steps=14_000_000, max_attempt_steps=50, window=50, windows_per_epoch=10),
+    explore=ExploreConfig(steps=16_000_000, bonus="count", copies=512, windows_per_epoch=10),
+    practise=PractiseConfig(
+        steps=14_000_000, max_attempt_steps=50, aim="far", hurry=0.02, copies=512, window=50, windows_per_epoch=10
+    ),
+    estimator="alike",
 )
-"""The paper's budgets, bonus and t_max."""
+"""The paper's budgets, bonus and t_max. An epoch is one episode long. There are more edges than can be tried often, and
+what was built cannot be undone, so practice tries what plans will rely on."""
 
 IMAGES = FitConfig(updates=12_000, batch=1024, learning_rate=1e-3, weight_decay=1e-4)
 
@@ -167,7 +171,9 @@ def paper_config(name: str) -> TrainConfig:
     return replace(
         config,
         explore=replace(config.explore, learning=plain),
-        practise=replace(config.practise, learning=plain, step_reward=-0.1, hindsight=0.0, decay=0.9),
+        practise=replace(
+            config.practise, learning=plain, step_reward=-0.1, hindsight=0.0, decay=0.9, aim="neighbours", hurry=0.0
+        ),
         detect=replace(config.detect, symmetric=False),
         inverse=replace(config.inverse, symmetric=False),
         foresee=replace(config.foresee, learn=False),

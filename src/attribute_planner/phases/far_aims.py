@@ -9,7 +9,7 @@ from attribute_planner.planning.distances import NOWHERE, ShortestPaths
 
 Key = jax.Array
 
-FAR_SETS = 16
+FAR_SETS = 32
 """To how many far sets ways are planned at once; each copy is on its way to one of them."""
 SUBSTITUTES = 4
 """From how many of these a copy looks for another one where it is at its own, or knows no way there."""
