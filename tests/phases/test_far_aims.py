@@ -47,4 +47,6 @@ def test_an_agent_that_practised_along_plans_reaches_its_goals():
     assert agent.table.spent is not None
     # In the ring every attempt takes one step.
     np.testing.assert_allclose(agent.table.spent, agent.table.attempts)
-    assert evaluate(agent, episodes=40).success == 1
+    result = evaluate(agent, episodes=40)
+    assert result.success == 1
+    assert result.oracle is None
