@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import jax.numpy as jnp
 import numpy as np
 
@@ -23,7 +25,7 @@ def test_a_circle_is_worth_no_more_than_its_discount_allows():
 def test_what_was_rarely_seen_attracts_from_afar():
     seen = np.array([100.0, 100, 100, 1])
     untried = FORK.with_practice(np.zeros(4), np.zeros(4))
-    attracts = attraction(type(FORK)(FORK.space, FORK.words, FORK.source, FORK.target, seen, *np.zeros((2, 4))))
+    attracts = attraction(replace(untried, visits=seen))
     near, far = 101**-0.5, 2**-0.5
     assert attracts[1] == attracts[2] == attracts[3] == 1
     np.testing.assert_allclose(attracts[0], ((near + DISCOUNT * near) / (near + DISCOUNT * far)) ** SHARPNESS)
