@@ -56,6 +56,9 @@ def train(
     possible = table_of_counts(env.attributes, explored.counts, config.estimator)
 
     begun_practice = _carried_over(begun, possible)
+    if begun_practice is None and config.explore.policy == "graph" and config.explore.width == config.practise.width:
+        # It has learned to take transitions already.
+        begun_practice = practice_of(explored.learner.policy, possible, config.practise)
     practised, table = practise(
         env, detector, possible, config.practise, key=practise_key, begun=begun_practice, watch=watch
     )
@@ -126,7 +129,7 @@ def agent_of(
     longest = config.practise.max_attempt_steps
     # One step is either enough or it is not; of longer attempts, a few take twice as long as they should.
     patience = longest if longest == 1 else 2 * longest
-    return Agent(env, detector, policy, table, patience, config.practise.greedy, outlook)
+    return Agent(env, detector, policy, table, patience, config.practise.greedy, outlook, config.practise.hurry)
 
 
 def _carried_over(begun: Progress, possible: TransitionTable) -> Practised | None:
@@ -134,6 +137,9 @@ def _carried_over(begun: Progress, possible: TransitionTable) -> Practised | Non
     if begun.practised is None or begun.explored is None:
         return begun.practised
     places = table_of_counts(possible.space, begun.explored.counts).edges_in(possible)
-    attempts, successes = np.zeros((2, possible.num_edges))
+    attempts, successes, spent = np.zeros((3, possible.num_edges))
     attempts[places], successes[places] = begun.practised.attempts, begun.practised.successes
-    return begun.practised._replace(attempts=attempts, successes=successes)
+    if begun.practised.spent is None:
+        return begun.practised._replace(attempts=attempts, successes=successes)
+    spent[places] = begun.practised.spent
+    return begun.practised._replace(attempts=attempts, successes=successes, spent=spent)

@@ -10,7 +10,7 @@ from attribute_planner.parts.table import ESTIMATORS
 from attribute_planner.phases.detect import DetectConfig
 from attribute_planner.phases.explore import BONUSES, ExploreConfig
 from attribute_planner.phases.foresee import ForeseeConfig
-from attribute_planner.phases.practise import LEARNERS, PractiseConfig
+from attribute_planner.phases.practise import AIMS, LEARNERS, PractiseConfig
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,8 @@ class TrainConfig:
     foresee: ForeseeConfig = field(default_factory=ForeseeConfig)
     """The outlook, likewise."""
     estimator: str = "posterior"
-    """How attempts and successes become c_π: `ratio` (the paper's), `posterior`, or `visits` (the paper's ablation)."""
+    """How attempts and successes become c_π: `ratio` (the paper's), `posterior`, `alike` (edges that change the same
+    help each other out), or `visits` (the paper's ablation)."""
 
     def __post_init__(self) -> None:
         if self.estimator not in ESTIMATORS:
@@ -39,6 +40,8 @@ class TrainConfig:
             raise unknown_name("exploring policy", self.explore.policy, EXPLORERS)
         if self.practise.method not in LEARNERS:
             raise unknown_name("learning method", self.practise.method, LEARNERS)
+        if self.practise.aim not in AIMS:
+            raise unknown_name("way of aiming", self.practise.aim, AIMS)
         if self.foresee.learn and self.practise.method != "inverse":
             raise ConfigurationError(
                 "An outlook is learned from single steps: foresee.learn needs practise.method=inverse."
@@ -75,7 +78,7 @@ class TrainConfig:
 SMALLEST_SHARE = 5
 """One step in so many is for exploring, unless exploration needs fewer."""
 
-EXPLORERS = ("count-based", "random")
+EXPLORERS = ("count-based", "graph", "random")
 
 
 def require_positive(name: str, value: float) -> None:
@@ -101,10 +104,14 @@ MANY_WORDS = DetectConfig(labels=1_000_000, held_out=0.02, fit=FitConfig(updates
 """For the grid worlds, if a detector is to be learned: many words are rare, those of far corners above all."""
 
 STARCRAFT = TrainConfig(
-    explore=ExploreConfig(steps=16_000_000, bonus="count", windows_per_epoch=10),
-    practise=PractiseConfig(steps=14_000_000, max_attempt_steps=50, window=50, windows_per_epoch=10),
+    explore=ExploreConfig(steps=16_000_000, bonus="count", copies=512, windows_per_epoch=10),
+    practise=PractiseConfig(
+        steps=14_000_000, max_attempt_steps=50, aim="far", hurry=0.02, copies=512, window=50, windows_per_epoch=10
+    ),
+    estimator="alike",
 )
-"""The paper's budgets, bonus and t_max."""
+"""The paper's budgets, bonus and t_max. An epoch is one episode long. There are more edges than can be tried often, and
+what was built cannot be undone, so practice tries what plans will rely on."""
 
 IMAGES = FitConfig(updates=12_000, batch=1024, learning_rate=1e-3, weight_decay=1e-4)
 
@@ -164,7 +171,9 @@ def paper_config(name: str) -> TrainConfig:
     return replace(
         config,
         explore=replace(config.explore, learning=plain),
-        practise=replace(config.practise, learning=plain, step_reward=-0.1, hindsight=0.0, decay=0.9),
+        practise=replace(
+            config.practise, learning=plain, step_reward=-0.1, hindsight=0.0, decay=0.9, aim="neighbours", hurry=0.0
+        ),
         detect=replace(config.detect, symmetric=False),
         inverse=replace(config.inverse, symmetric=False),
         foresee=replace(config.foresee, learn=False),

@@ -54,7 +54,14 @@ class DeviceTrials(Trials):
         if self._memory is None:
             self._memory = player.begin(self._copies)
         (self._trial, self._memory), tried = _scan_steps(
-            self._env, self._detector, self._stages, player, (self._trial, self._memory), steps, jnp.int32(open_stages), key
+            self._env,
+            self._detector,
+            self._stages,
+            player,
+            (self._trial, self._memory),
+            steps,
+            jnp.int32(open_stages),
+            key,
         )
         return tried
 
@@ -117,9 +124,7 @@ DRAWS = 50
 """How often goals that hold at the start are drawn again."""
 
 
-def _unsolved_goals(
-    env: PureEnvironment, stage: jax.Array, stages: tuple[Task, ...], states: Any, key: Key
-) -> Goal:
+def _unsolved_goals(env: PureEnvironment, stage: jax.Array, stages: tuple[Task, ...], states: Any, key: Key) -> Goal:
     """A goal for each state, of its own stage, drawn again where it holds already."""
     values = jax.vmap(env.describe)(states)
 

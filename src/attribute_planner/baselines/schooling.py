@@ -83,9 +83,7 @@ WINDOWS_PER_REPORT = 20
 """How many updates are made between two reports."""
 
 
-def trials_for(
-    env: Environment, detector: AttributeDetector | None, stages: tuple, copies: int, *, key: Key
-) -> Trials:
+def trials_for(env: Environment, detector: AttributeDetector | None, stages: tuple, copies: int, *, key: Key) -> Trials:
     """The trials that fit an environment; with no detector, the true f is asked."""
     if isinstance(env, PureEnvironment):
         return DeviceTrials(env, detector, stages, copies, key=key)

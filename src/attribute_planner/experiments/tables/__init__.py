@@ -41,7 +41,7 @@ SUMMARY = summary.TABLE
 def chosen_cells(
     tables: Iterable[str] = (), scale: str = "paper", seeds: int | None = None, names: Sequence[str] = ()
 ) -> list[Cell]:
-    """The cells of the named tables, all if none is named; of those, the ones called as one of `names`, or beginning so.
+    """The cells of the named tables, all if none is named; of those, the ones called as `names` say, or beginning so.
 
     Whoever names a whole cell means that cell, and none whose name only begins as its does.
     """
