@@ -173,7 +173,7 @@ def _explore_window(
     *,
     key: Key,
 ) -> tuple[Learner, dict]:
-    collect_key, batch_key, update_key = jax.random.split(key, 3)
+    collect_key, update_key, batch_key = jax.random.split(key, 3)
     if config.policy == "random":
         behaviour = RandomActions(env, config.persistence)
     elif attempts is not None:

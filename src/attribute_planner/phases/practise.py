@@ -100,14 +100,14 @@ def practise(
             "Exploration saw no attribute change at all, so there is nothing to practise: explore for more steps, "
             "or check with ap.check_environment whether the attributes can change."
         )
-    policy_key, epochs_key = jax.random.split(key)
+    policy_key, epochs_key, plans_key = jax.random.split(key, 3)
     graph = neighbour_graph(explored, config.visit_exponent)
     practised = begun or practice_of(GoalPolicy(env, config.width, key=policy_key), explored, config)
     while practised.steps < config.steps:
         epoch_key = jax.random.fold_in(epochs_key, practised.epoch)
-        plan_key, epoch_key = jax.random.split(epoch_key)
         plans = None
         if config.aim == "far":
+            plan_key = jax.random.fold_in(plans_key, practised.epoch)
             plans = plan_to_far_sets(_so_far(explored, practised), config.hurry, key=plan_key)
         practised, metrics = _practise_epoch(env, detector, graph, plans, config, practised, key=epoch_key)
         watch("practise", practised.steps / config.steps, metrics, practised)

@@ -20,6 +20,7 @@ TRIED = -40.0
 """What is added for an action that was tried in a situation: it is known where it leads."""
 USELESS, TRIES = -8.0, 3
 """What is added for an action that was tried in so many situations and never changed a thing."""
+HALF = 30.0
 WALKED = -0.5
 """What each step on the way back to another situation adds."""
 
@@ -28,11 +29,13 @@ WALKED = -0.5
 class Situation:
     """What is known of one situation.
 
-    promise: `[actions]` the policy's log probabilities, with `TRIED` added for actions that were tried.
-    led_to: the situation in which each of these ended.
+    promise: `[actions]` the policy's log probabilities.
+    tried: `[actions]` which actions need not be tried any more.
+    led_to: the situation in which those ended that were taken.
     """
 
     promise: np.ndarray
+    tried: np.ndarray
     led_to: dict[int, bytes] = field(default_factory=dict)
 
 
@@ -43,20 +46,29 @@ class Trail:
         self._situations: dict[bytes, Situation] = {}
         self._tried: Counter[int] = Counter()
         self._futile: Counter[int] = Counter()
+        self._returns = 0
+        self._undone: Counter[tuple[int, int]] = Counter()
+        self._followed: Counter[tuple[int, int]] = Counter()
+        self._last: tuple[bytes, int] | None = None
 
     def decide(self, here: bytes, log_probs: np.ndarray, sampled: int) -> int:
         """The action to take: the one that was `sampled`, or, if it has been here before, the most promising one."""
         if here in self._situations:
+            self._returns += 1
             return self._most_promising(here)
-        self._situations[here] = Situation(np.maximum(log_probs, LEAST_PROMISE))
+        promise = np.maximum(log_probs, LEAST_PROMISE)
+        self._situations[here] = Situation(promise, self._leads_back(len(promise)))
         return sampled
 
     def remember(self, here: bytes, action: int, there: bytes) -> bool:
         """Where the action that was decided on has led; false if it led elsewhere before."""
-        situation = self._situations[here]
+        situation, last, self._last = self._situations[here], self._last, (here, action)
         if action in situation.led_to:
             return situation.led_to[action] == there
-        situation.promise[action] += TRIED
+        if last is not None:
+            self._followed[last[1], action] += 1
+            self._undone[last[1], action] += there == last[0] != here
+        situation.tried[action] = True
         situation.led_to[action] = there
         self._tried[action] += 1
         self._futile[action] += here == there
@@ -66,13 +78,14 @@ class Trail:
         """The first step towards the best thing to try, nearest situations first."""
         queue, known = deque([(here, 0, -1)]), {here}
         best, step, useless = -np.inf, 0, self._useless(len(self._situations[here].promise))
+        patience = max(0.1, 0.5 ** (self._returns / HALF))
         while queue:
             place, distance, first_step = queue.popleft()
             # No log probability is above zero: nothing further away can be better.
             if WALKED * distance <= best:
                 break
             situation = self._situations[place]
-            promises = situation.promise + useless
+            promises = situation.promise * patience + TRIED * situation.tried + useless
             favourite = int(np.argmax(promises))
             promise = promises[favourite] + WALKED * distance
             if promise > best:
@@ -82,6 +95,13 @@ class Trail:
                     known.add(next_place)
                     queue.append((next_place, distance + 1, first_step if distance else action))
         return step
+
+    def _leads_back(self, actions: int) -> np.ndarray:
+        """`[actions]` which ones have always undone what was done last."""
+        if self._last is None:
+            return np.zeros(actions, bool)
+        after = [(self._last[1], each) for each in range(actions)]
+        return np.array([self._undone[pair] == self._followed[pair] >= 2 for pair in after])
 
     def _useless(self, actions: int) -> np.ndarray:
         """`[actions]` what is added, in whatever situation, for actions that never change a thing."""
