@@ -14,15 +14,16 @@ import numpy as np
 
 from attribute_planner.environments.spaces import ActionSpace, Discrete, Observation, UnitObservation
 
-LEAST_PROMISE = -6.0
+LEAST_PROMISE = -2.5
 """The log probability of what the policy would never do of its own accord: it is tried when all else has failed."""
 TRIED = -40.0
 """What is added for an action that was tried in a situation: it is known where it leads."""
 USELESS, TRIES = -8.0, 3
 """What is added for an action that was tried in so many situations and never changed a thing."""
-HALF = 30.0
-WALKED = -0.5
+WALKED = -2.0
 """What each step on the way back to another situation adds."""
+TIMES_UNDONE = 2
+"""After so many times, and no exception, an action is trusted to undo another one: back is where one came from."""
 
 
 @dataclass
@@ -46,15 +47,14 @@ class Trail:
         self._situations: dict[bytes, Situation] = {}
         self._tried: Counter[int] = Counter()
         self._futile: Counter[int] = Counter()
-        self._returns = 0
-        self._undone: Counter[tuple[int, int]] = Counter()
+        # How often an action came right after another one; and how often it led back to where that one began.
         self._followed: Counter[tuple[int, int]] = Counter()
+        self._undone: Counter[tuple[int, int]] = Counter()
         self._last: tuple[bytes, int] | None = None
 
     def decide(self, here: bytes, log_probs: np.ndarray, sampled: int) -> int:
         """The action to take: the one that was `sampled`, or, if it has been here before, the most promising one."""
         if here in self._situations:
-            self._returns += 1
             return self._most_promising(here)
         promise = np.maximum(log_probs, LEAST_PROMISE)
         self._situations[here] = Situation(promise, self._leads_back(len(promise)))
@@ -78,14 +78,13 @@ class Trail:
         """The first step towards the best thing to try, nearest situations first."""
         queue, known = deque([(here, 0, -1)]), {here}
         best, step, useless = -np.inf, 0, self._useless(len(self._situations[here].promise))
-        patience = max(0.1, 0.5 ** (self._returns / HALF))
         while queue:
             place, distance, first_step = queue.popleft()
             # No log probability is above zero: nothing further away can be better.
             if WALKED * distance <= best:
                 break
             situation = self._situations[place]
-            promises = situation.promise * patience + TRIED * situation.tried + useless
+            promises = situation.promise + TRIED * situation.tried + useless
             favourite = int(np.argmax(promises))
             promise = promises[favourite] + WALKED * distance
             if promise > best:
@@ -101,7 +100,7 @@ class Trail:
         if self._last is None:
             return np.zeros(actions, bool)
         after = [(self._last[1], each) for each in range(actions)]
-        return np.array([self._undone[pair] == self._followed[pair] >= 2 for pair in after])
+        return np.array([self._undone[pair] == self._followed[pair] >= TIMES_UNDONE for pair in after])
 
     def _useless(self, actions: int) -> np.ndarray:
         """`[actions]` what is added, in whatever situation, for actions that never change a thing."""
