@@ -14,14 +14,17 @@ import numpy as np
 
 from attribute_planner.environments.spaces import ActionSpace, Discrete, Observation, UnitObservation
 
-LEAST_PROMISE = -2.5
+LEAST_PROMISE = -6.0
 """The log probability of what the policy would never do of its own accord: it is tried when all else has failed."""
 TRIED = -40.0
 """What is added for an action that was tried in a situation: it is known where it leads."""
 USELESS, TRIES = -8.0, 3
 """What is added for an action that was tried in so many situations and never changed a thing."""
-WALKED = -2.0
+WALKED = -0.5
 """What each step on the way back to another situation adds."""
+DOUBTS, MOST_DOUBT = 60.0, 4.0
+"""Each time that it has come back so often, the policy's opinion counts half as much (so many times at most): whoever is
+still not out knows less than he thinks, and had better try what is near."""
 TIMES_UNDONE = 2
 """After so many times, and no exception, an action is trusted to undo another one: back is where one came from."""
 
@@ -51,10 +54,12 @@ class Trail:
         self._followed: Counter[tuple[int, int]] = Counter()
         self._undone: Counter[tuple[int, int]] = Counter()
         self._last: tuple[bytes, int] | None = None
+        self._returns = 0
 
     def decide(self, here: bytes, log_probs: np.ndarray, sampled: int) -> int:
         """The action to take: the one that was `sampled`, or, if it has been here before, the most promising one."""
         if here in self._situations:
+            self._returns += 1
             return self._most_promising(here)
         promise = np.maximum(log_probs, LEAST_PROMISE)
         self._situations[here] = Situation(promise, self._leads_back(len(promise)))
@@ -77,6 +82,7 @@ class Trail:
     def _most_promising(self, here: bytes) -> int:
         """The first step towards the best thing to try, nearest situations first."""
         queue, known = deque([(here, 0, -1)]), {here}
+        trust = 0.5 ** min(self._returns / DOUBTS, MOST_DOUBT)
         best, step, useless = -np.inf, 0, self._useless(len(self._situations[here].promise))
         while queue:
             place, distance, first_step = queue.popleft()
@@ -84,7 +90,7 @@ class Trail:
             if WALKED * distance <= best:
                 break
             situation = self._situations[place]
-            promises = situation.promise + TRIED * situation.tried + useless
+            promises = trust * situation.promise + TRIED * situation.tried + useless
             favourite = int(np.argmax(promises))
             promise = promises[favourite] + WALKED * distance
             if promise > best:
