@@ -12,13 +12,14 @@ import numpy as np
 from attribute_planner.agent import Agent
 from attribute_planner.configuration import TrainConfig
 from attribute_planner.environments.interface import Environment
-from attribute_planner.learning.examples import collect_examples, count_examples
+from attribute_planner.learning.examples import count_examples
 from attribute_planner.learning.inverse import fit_inverse
 from attribute_planner.learning.progress import Watch, nobody
 from attribute_planner.parts.detector import AttributeDetector
 from attribute_planner.parts.outlook import Outlook
 from attribute_planner.parts.policy import GoalPolicy
 from attribute_planner.parts.table import TransitionTable, table_of_counts
+from attribute_planner.phases.curiosity import gather_examples
 from attribute_planner.phases.detect import Detected, detect
 from attribute_planner.phases.explore import Explored, explore, explored_by_chance
 from attribute_planner.phases.foresee import Foreseen, foresee, imagine
@@ -80,14 +81,8 @@ def _train_on_single_steps(
     learned from fewer is learned anew.
     """
     policy_key, inverse_key, foresee_key, attempts_key, imagine_key = jax.random.split(practise_key, 5)
-    examples = collect_examples(
-        env,
-        detector,
-        config.explore.steps,
-        copies=config.explore.copies,
-        steps_per_episode=config.inverse.steps_per_episode,
-        key=explore_key,
-        watch=watch,
+    examples = gather_examples(
+        env, detector, config.explore, config.inverse, config.foresee, key=explore_key, watch=watch
     )
     counts = count_examples(env, examples, symmetric=config.inverse.symmetric)
     possible = table_of_counts(env.attributes, counts, config.estimator)

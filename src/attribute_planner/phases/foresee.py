@@ -35,6 +35,8 @@ class ForeseeConfig:
     """Whether to add to the table what the outlook expects from the states that were seen."""
     imagined_states: int = 20_000
     """From how many of the states that were seen to imagine."""
+    curious: float = 0.0
+    """Share of the examples that are not random, but sought where an outlook expects rare outcomes."""
     fit: FitConfig = field(default_factory=FitConfig)
     """How it is fitted to the examples."""
     symmetric: bool = True
