@@ -29,6 +29,7 @@ CHECKED = [
     f"attribute_planner.{part}"
     for part in (
         "environments",
+        "baselines",
         "phases",
         "planning",
         "agent",

@@ -64,11 +64,10 @@ def test_an_episode_needs_steps(agent: Agent, max_steps: int):
 def test_goals_that_are_solved_at_the_start_are_drawn_again():
     anything = Task("anything", "any value", lambda s, v, key: complete_goal(jax.random.randint(key, (1,), 0, 5)), 9)
     worlds = RING.worlds(64)
-    moment = worlds.reset(jax.random.key(0))
-    start = np.asarray(moment.values)
+    start = np.asarray(worlds.reset(jax.random.key(0)).values)
     goals = draw_goals(anything, worlds, start, key=jax.random.key(1))
     assert goals.values.shape == (64, 1)
-    assert not np.asarray(goals.satisfied_by(start)).any()
+    assert not np.any(goals.satisfied_by(start))
 
 
 def test_a_task_without_anything_to_do_is_an_error():

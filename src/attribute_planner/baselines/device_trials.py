@@ -10,11 +10,10 @@ import numpy as np
 
 from attribute_planner.attributes import Goal
 from attribute_planner.baselines.player import Player
-from attribute_planner.baselines.regimes import aim_of
+from attribute_planner.baselines.regimes import Stage, aim_of
 from attribute_planner.baselines.trials import Steps, Trials, require_something_to_do
 from attribute_planner.environments.interface import PureEnvironment
 from attribute_planner.environments.spaces import Observation
-from attribute_planner.environments.tasks import Task
 from attribute_planner.environments.worlds import where_batch
 from attribute_planner.parts.detector import AttributeDetector
 
@@ -23,11 +22,11 @@ Function = TypeVar("Function", bound=Callable)
 
 
 class Trial(NamedTuple):
-    """Trials under way, `[B, ...]`: states, ages, limits of steps, goals, and what the player sees."""
+    """Trials under way, `[B, ...]`: states, ages, numbers of stages, goals, and what the player sees."""
 
     states: Any
     age: jax.Array
-    limit: jax.Array
+    stage: jax.Array
     goal: Goal
     observation: Observation
     values: jax.Array
@@ -40,7 +39,7 @@ class DeviceTrials(Trials):
         self,
         env: PureEnvironment,
         detector: AttributeDetector | None,
-        stages: Sequence[Task],
+        stages: Sequence[Stage],
         copies: int,
         *,
         key: Key,
@@ -70,13 +69,16 @@ class DeviceTrials(Trials):
 def _scan_steps(
     env: PureEnvironment,
     detector: AttributeDetector | None,
-    stages: tuple[Task, ...],
+    stages: tuple[Stage, ...],
     player: Player,
     carry: tuple[Trial, Any],
     steps: int,
     open_stages: jax.Array,
     key: Key,
 ) -> tuple[tuple[Trial, Any], Steps]:
+    limit = jnp.array([stage.task.max_steps for stage in stages], jnp.int32)
+    single_attempt = jnp.array([stage.single_attempt for stage in stages])
+
     def step(carry: tuple[Trial, Any], step_key: Key) -> tuple[tuple[Trial, Any], Steps]:
         before, memory = carry
         act_key, chance_key, begin_key = jax.random.split(step_key, 3)
@@ -84,10 +86,11 @@ def _scan_steps(
         memory, action, record = player.decide(memory, before.observation, before.values, aim, key=act_key)
         states = jax.vmap(env.step)(before.states, action, jax.random.split(chance_key, copies))
         observation, values = _look(env, detector, states)
-        after = Trial(states, before.age + 1, before.limit, before.goal, observation, values)
+        after = Trial(states, before.age + 1, before.stage, before.goal, observation, values)
         reached = jnp.asarray(after.goal.satisfied_by(values))
-        ended = reached | jax.vmap(env.terminated)(states)
-        cut = (after.age >= after.limit) & ~ended
+        tried_once = single_attempt[after.stage] & jnp.any(values != before.values, axis=-1)
+        ended = reached | tried_once | jax.vmap(env.terminated)(states)
+        cut = (after.age >= limit[after.stage]) & ~ended
 
         def begin_where_over(under_way: tuple[Trial, Any]) -> tuple[Trial, Any]:
             fresh = _begin(env, detector, stages, open_stages, copies, begin_key), player.begin(copies)
@@ -105,7 +108,7 @@ def _scan_steps(
 def _begin(
     env: PureEnvironment,
     detector: AttributeDetector | None,
-    stages: tuple[Task, ...],
+    stages: tuple[Stage, ...],
     open_stages: jax.Array,
     copies: int,
     key: Key,
@@ -114,24 +117,25 @@ def _begin(
     stage_key, start_key, goal_key = jax.random.split(key, 3)
     stage = jax.random.randint(stage_key, (copies,), 0, open_stages)
     start_keys = jax.random.split(start_key, copies)
-    states = _by_stage(stage, [task.start or env.reset for task in stages], lambda start: jax.vmap(start)(start_keys))
+    states = _by_stage(
+        stage, [each.task.start or env.reset for each in stages], lambda start: jax.vmap(start)(start_keys)
+    )
     goal = _unsolved_goals(env, stage, stages, states, goal_key)
-    limit = jnp.array([task.max_steps for task in stages], jnp.int32)[stage]
-    return Trial(states, jnp.zeros(copies, jnp.int32), limit, goal, *_look(env, detector, states))
+    return Trial(states, jnp.zeros(copies, jnp.int32), stage, goal, *_look(env, detector, states))
 
 
 DRAWS = 50
 """How often goals that hold at the start are drawn again."""
 
 
-def _unsolved_goals(env: PureEnvironment, stage: jax.Array, stages: tuple[Task, ...], states: Any, key: Key) -> Goal:
+def _unsolved_goals(env: PureEnvironment, stage: jax.Array, stages: tuple[Stage, ...], states: Any, key: Key) -> Goal:
     """A goal for each state, of its own stage, drawn again where it holds already."""
     values = jax.vmap(env.describe)(states)
 
     def draw(number: int | jax.Array) -> Goal:
         keys = jax.random.split(jax.random.fold_in(key, number), len(stage))
         return _by_stage(
-            stage, [task.goal for task in stages], lambda goal: _bounded(jax.vmap(goal)(states, values, keys))
+            stage, [each.task.goal for each in stages], lambda goal: _bounded(jax.vmap(goal)(states, values, keys))
         )
 
     def again(drawn: tuple[jax.Array, Goal]) -> tuple[jax.Array, Goal]:

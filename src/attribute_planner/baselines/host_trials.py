@@ -9,11 +9,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from attribute_planner.baselines.player import Player
-from attribute_planner.baselines.regimes import aim_of
+from attribute_planner.baselines.regimes import Stage, aim_of
 from attribute_planner.baselines.trials import Steps, Trials, require_something_to_do
 from attribute_planner.environments.interface import Environment
-from attribute_planner.environments.spaces import Action, Observation
-from attribute_planner.environments.tasks import Task
+from attribute_planner.environments.spaces import Action, Array, Observation
 from attribute_planner.environments.worlds import Moment
 from attribute_planner.parts.detector import AttributeDetector, detected_values
 
@@ -28,20 +27,20 @@ class HostTrials(Trials):
     """
 
     def __init__(
-        self, env: Environment, detector: AttributeDetector | None, stages: Sequence[Task], copies: int
+        self, env: Environment, detector: AttributeDetector | None, stages: Sequence[Stage], copies: int
     ) -> None:
         self._detector, self._stages, self._worlds = detector, tuple(stages), env.worlds(copies)
         self._busy = np.zeros(copies, bool)
 
     def collect(self, player: Player, steps: int, open_stages: int, *, key: Key) -> Steps:
-        return jax.tree.map(
-            _stack, *[self._step(player, open_stages, jax.random.fold_in(key, number)) for number in range(steps)]
-        )
+        tried = [self._step(player, open_stages, jax.random.fold_in(key, number)) for number in range(steps)]
+        return Steps(*jax.tree.map(_stack, *tried))
 
     def close(self) -> None:
         self._worlds.close()
 
-    def _step(self, player: Player, open_stages: int, key: Key) -> Steps:
+    def _step(self, player: Player, open_stages: int, key: Key) -> tuple[Any, ...]:
+        """The fields of `Steps`, for one step."""
         begin_key, act_key, chance_key = jax.random.split(key, 3)
         if not self._busy.any():
             self._begin(player, open_stages, begin_key)
@@ -52,22 +51,22 @@ class HostTrials(Trials):
         self._age += 1
         self._see(moment)
         reached = np.asarray(self._goal.satisfied_by(self._values))
-        ended = reached | moment.terminated
-        cut = (moment.truncated | (self._age >= self._task.max_steps)) & ~ended
+        tried_once = self._stage.single_attempt & (self._values != values).any(axis=-1)
+        ended = reached | tried_once | moment.terminated
+        cut = (moment.truncated | (self._age >= self._stage.task.max_steps)) & ~ended
         self._busy = busy & ~ended & ~cut
         # Whoever waits has ended before: nothing that happens meanwhile is a sequel of anything.
-        return Steps(
-            observation, values, self._aim, action, record, reached & busy, ended | ~busy, cut & busy, busy * 1.0
-        )
+        outcome = reached & busy, ended | ~busy, cut & busy, np.float32(busy)
+        return observation, values, self._aim, action, record, *outcome
 
     def _begin(self, player: Player, open_stages: int, key: Key) -> None:
         stage_key, start_key, goal_key = jax.random.split(key, 3)
-        self._task = self._stages[int(jax.random.randint(stage_key, (), 0, open_stages))]
-        self._see(self._worlds.reset(start_key, self._task))
-        self._goal = jax.tree.map(np.asarray, self._worlds.goals(self._task, goal_key))
+        self._stage = self._stages[int(jax.random.randint(stage_key, (), 0, open_stages))]
+        self._see(self._worlds.reset(start_key, self._stage.task))
+        self._goal = jax.tree.map(np.asarray, self._worlds.goals(self._stage.task, goal_key))
         self._aim = np.asarray(aim_of(self._goal))
         self._busy = ~np.asarray(self._goal.satisfied_by(self._values))
-        require_something_to_do((self._task,), self._busy)
+        require_something_to_do((self._stage,), self._busy)
         self._memory, self._age = player.begin(self._worlds.copies), 0
 
     def _see(self, moment: Moment) -> None:
@@ -78,9 +77,9 @@ class HostTrials(Trials):
 
 @eqx.filter_jit
 def _decide(
-    player: Player, memory: Any, observation: Observation, values: jax.Array, aim: jax.Array, key: Key
+    player: Player, memory: Any, observation: Observation, values: Array, aim: Array, key: Key
 ) -> tuple[Any, Action, Any]:
-    return player.decide(memory, observation, values, aim, key=key)
+    return player.decide(memory, observation, jnp.asarray(values), jnp.asarray(aim), key=key)
 
 
 def _stack(*leaves: Any) -> jax.Array:

@@ -4,7 +4,7 @@ In (i) `1-step` the goals are nearby, in (ii) `multi-step` they are those of the
 leads from the one to the other: harder stages are opened one after the other, and tasks are drawn from all open ones.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -22,19 +22,40 @@ Key = jax.Array
 REGIMES = ("1-step", "multi-step", "curriculum")
 
 
-def stages_of(env: Environment, regime: str, mentioned: float = 1.0) -> tuple[Task, ...]:
-    """The tasks of a regime, easy ones first, with goals that mention a share of what they ask for.
+@dataclass(frozen=True)
+class Stage:
+    """Tasks of one difficulty.
 
-    An environment without 1-step tasks, such as StarCraft, has the first stage of its curriculum in their place.
+    task: where they start, what they ask for, how long they may take.
+    single_attempt: whether a trial is over as soon as the attributes change at all: for goals one transition away.
+    """
+
+    task: Task
+    single_attempt: bool = False
+
+
+def stages_of(
+    env: Environment, regime: str, *, mentioned: float = 1.0, single_attempts: bool = True
+) -> tuple[Stage, ...]:
+    """The stages of a regime, easy ones first, with goals that mention a share of what they ask for.
+
+    An environment without 1-step tasks, such as StarCraft, has the first stage of its curriculum in their place. Where
+    there are such tasks, those and the first stage are tried in single attempts, if so wanted.
     """
     if regime not in REGIMES:
         raise unknown_name("regime", regime, REGIMES)
-    stages = {
+    tasks = {
         "1-step": (env.tasks.get("1-step", env.curriculum[0]),),
         "multi-step": (env.task(None),),
         "curriculum": env.curriculum,
     }[regime]
-    return stages if mentioned >= 1 else tuple(partly_told(task, mentioned) for task in stages)
+    begins_nearby = regime != "multi-step" and "1-step" in env.tasks
+    return tuple(
+        Stage(
+            task if mentioned >= 1 else partly_told(task, mentioned), single_attempts and begins_nearby and number == 0
+        )
+        for number, task in enumerate(tasks)
+    )
 
 
 def open_stages(count: int, done: float, ramp: float) -> int:

@@ -28,8 +28,8 @@ class ReinforceBaselineConfig:
     school: SchoolConfig = field(default_factory=SchoolConfig)
     """Budget, network and rewards."""
     learning: ReinforceConfig = field(default_factory=ReinforceConfig)
-    """How the policy learns: as the planner's does, batches reused and λ-returns included. One pass, one minibatch and a
-    trace of 1 are the paper's plain REINFORCE with a baseline."""
+    """How the policy learns: as the planner's does, batches reused and λ-returns included. One pass, one minibatch and
+    a trace of 1 are the paper's plain REINFORCE with a baseline."""
 
 
 def train(

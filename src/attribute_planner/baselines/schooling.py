@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from attribute_planner.baselines.device_trials import DeviceTrials
 from attribute_planner.baselines.host_trials import HostTrials
 from attribute_planner.baselines.player import Player
-from attribute_planner.baselines.regimes import open_stages, stages_of
+from attribute_planner.baselines.regimes import Stage, open_stages, stages_of
 from attribute_planner.baselines.trials import Steps, Trials
 from attribute_planner.environments.interface import Environment, PureEnvironment
 from attribute_planner.learning.progress import Watch
@@ -28,8 +28,8 @@ class SchoolConfig:
     """How long a baseline is trained, on what, and for which reward: the same for all that learn from trials."""
 
     steps: int = 10_000_000
-    """Environment steps in all copies together. The paper gives StarCraft 30 M, and A3C on the blocks about 10 M; for the
-    grid worlds it gives none."""
+    """Environment steps in all copies together. The paper gives StarCraft 30 M, A3C on the blocks about 10 M, and no
+    number for the grid worlds."""
     copies: int = 256
     """How many copies of the environment run at once."""
     window: int = 40
@@ -37,10 +37,13 @@ class SchoolConfig:
     width: int = 100
     """Units in each hidden layer."""
     step_reward: float = -0.01
-    """Reward of every step; reaching the goal earns 1. The planner's own: the paper has −0.1 for grid worlds and StarCraft,
-    under which whatever takes more than ten steps does not pay, and says nothing of the blocks."""
+    """Reward of every step; reaching the goal earns 1. The planner's own: the paper has −0.1 for grid worlds and
+    StarCraft, under which nothing pays that takes more than ten steps, and says nothing of the blocks."""
     mentioned: float = 1.0
     """Share of the attributes that a training goal mentions; the paper trains with 0.7 for underspecified tasks."""
+    single_attempts: bool = True
+    """Whether a trial at a goal one transition away is over as soon as the attributes change, as an attempt of the
+    planner is; else whoever misses goes on until time is up, and hardly learns what to go for."""
     ramp: float = 0.5
     """Share of training after which all stages of a curriculum are open; until then more are opened evenly."""
     greedy: bool = False
@@ -62,7 +65,7 @@ def attend(
 ) -> Learner:
     """The learner after `config.steps` steps of trying tasks of the regime, and learning from them."""
     begin_key, windows_key = jax.random.split(key)
-    stages = stages_of(env, regime, config.mentioned)
+    stages = stages_of(env, regime, mentioned=config.mentioned, single_attempts=config.single_attempts)
     trials = trials_for(env, detector, stages, config.copies, key=begin_key)
     spent, number = 0, 0
     while spent < config.steps:
@@ -83,7 +86,9 @@ WINDOWS_PER_REPORT = 20
 """How many updates are made between two reports."""
 
 
-def trials_for(env: Environment, detector: AttributeDetector | None, stages: tuple, copies: int, *, key: Key) -> Trials:
+def trials_for(
+    env: Environment, detector: AttributeDetector | None, stages: tuple[Stage, ...], copies: int, *, key: Key
+) -> Trials:
     """The trials that fit an environment; with no detector, the true f is asked."""
     if isinstance(env, PureEnvironment):
         return DeviceTrials(env, detector, stages, copies, key=key)
@@ -92,7 +97,7 @@ def trials_for(env: Environment, detector: AttributeDetector | None, stages: tup
 
 def success_of(steps: Steps) -> dict[str, jax.Array]:
     """The share of the trials that ended, in one way or another, by reaching their goal."""
-    over = (steps.ended | steps.cut) * steps.weight
+    over = jnp.where(steps.ended | steps.cut, steps.weight, 0.0)
     return {"success": weighted_mean(steps.reached.astype(jnp.float32), over)}
 
 

@@ -1,7 +1,8 @@
 """Trials: episodes in which a player tries tasks, in many copies of an environment.
 
-A trial begins where its task says, with a goal that does not hold there. It ends for good when the goal holds, as far as
-the player can tell, or when the environment says so; the task's limit of steps only cuts it off.
+A trial begins where its task says, with a goal that does not hold there. It ends for good when the goal holds, as far
+as the player can tell, when the only attempt is made, or when the environment says so; the task's limit of steps only
+cuts it off.
 """
 
 import abc
@@ -12,8 +13,8 @@ import jax
 import numpy as np
 
 from attribute_planner.baselines.player import Player
+from attribute_planner.baselines.regimes import Stage
 from attribute_planner.environments.spaces import Action, Observation
-from attribute_planner.environments.tasks import Task
 from attribute_planner.errors import AttributePlannerError
 
 Key = jax.Array
@@ -52,8 +53,8 @@ class Trials(abc.ABC):
         """Let go of the environment."""
 
 
-def require_something_to_do(tasks: Sequence[Task], unsolved: np.ndarray) -> None:
+def require_something_to_do(stages: Sequence[Stage], unsolved: np.ndarray) -> None:
     """An error if no copy `[B]` got a goal that does not hold already."""
     if not unsolved.any():
-        names = ", ".join(task.name for task in tasks)
+        names = ", ".join(stage.task.name for stage in stages)
         raise AttributePlannerError(f"All goals drawn for {names} hold at the start: there is nothing to learn.")

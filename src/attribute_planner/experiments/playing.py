@@ -4,13 +4,14 @@ from typing import Any
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from attribute_planner.baselines.player import Player
 from attribute_planner.baselines.regimes import aim_of
 from attribute_planner.configuration import require_positive
 from attribute_planner.environments.interface import Environment
-from attribute_planner.environments.spaces import Action, Observation
+from attribute_planner.environments.spaces import Action, Array, Observation
 from attribute_planner.environments.tasks import Task
 from attribute_planner.environments.worlds import Moment
 from attribute_planner.experiments.evaluation import AT_ONCE, Evaluation, batch_keys, draw_goals
@@ -85,9 +86,9 @@ def seen_values(detector: AttributeDetector | None, moment: Moment) -> np.ndarra
 
 @eqx.filter_jit
 def _act(
-    player: Player, memory: Any, observation: Observation, values: jax.Array, aim: jax.Array, key: Key
+    player: Player, memory: Any, observation: Observation, values: Array, aim: Array, key: Key
 ) -> tuple[Any, Action]:
-    return player.act(memory, observation, values, aim, key=key)
+    return player.act(memory, observation, jnp.asarray(values), jnp.asarray(aim), key=key)
 
 
 def _summary(env: Environment, task: Task, won: np.ndarray, steps: np.ndarray) -> Evaluation:

@@ -1,0 +1,67 @@
+"""One gradient step per batch: how actor-critic and Option-Critic learn, as A3C does."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import optax
+
+from attribute_planner.learning.reinforce import ReinforceConfig, returns
+
+Network = TypeVar("Network", bound=eqx.Module)
+Loss = Callable[[Any, jax.Array], tuple[jax.Array, dict[str, jax.Array]]]
+"""Network, warmth (1 at the start of training, 0 at its end) → a number to make small, what to show people."""
+
+
+@dataclass(frozen=True)
+class DescentConfig:
+    """What actor-critic and Option-Critic share with each other and with REINFORCE."""
+
+    learning_rate: float = 2e-3
+    """Step size of Adam, the planner's; A3C had RMSProp."""
+    cool_down: bool = True
+    """Whether step size and entropy bonus fall linearly to zero over training."""
+    discount: float = 0.99
+    """How much a reward one step later counts."""
+    entropy: float = 0.01
+    """Weight of the bonus for undecided policies."""
+    critic: float = 0.5
+    """Weight of the critic's squared error."""
+    gradient_norm: float = 0.5
+    """Gradients longer than this (global norm) are shortened to it."""
+
+
+class Apprentice(eqx.Module, Generic[Network]):
+    """A network and the state of its optimiser."""
+
+    network: Network
+    optimiser: optax.OptState
+
+
+def new_apprentice(network: Network, config: DescentConfig) -> Apprentice[Network]:
+    """An apprentice that begins with `network`."""
+    return Apprentice(network, optimiser_for(config).init(eqx.filter(network, eqx.is_array)))
+
+
+def optimiser_for(config: DescentConfig) -> optax.GradientTransformation:
+    """Adam on gradients of bounded length."""
+    return optax.chain(optax.clip_by_global_norm(config.gradient_norm), optax.adam(config.learning_rate, eps=1e-5))
+
+
+def descend(
+    apprentice: Apprentice[Network], loss: Loss, config: DescentConfig, remaining: jax.Array
+) -> tuple[Apprentice[Network], dict[str, jax.Array]]:
+    """The apprentice after one step down the loss, and its metrics; `remaining` is the share of training to come."""
+    warmth = remaining if config.cool_down else jnp.ones_like(remaining)
+    gradient, metrics = eqx.filter_grad(loss, has_aux=True)(apprentice.network, warmth)
+    changes, state = optimiser_for(config).update(gradient, apprentice.optimiser)
+    changes = jax.tree.map(lambda change: warmth * change, changes)
+    return Apprentice(eqx.apply_updates(apprentice.network, changes), state), metrics
+
+
+def bootstrapped_returns(batch: Any, config: DescentConfig) -> jax.Array:
+    """`[T, B]` rewards up to the end of the trial or of the batch; there the critic's opinion stands for the rest."""
+    return returns(batch, ReinforceConfig(discount=config.discount, trace=1.0))

@@ -1,0 +1,114 @@
+"""The inverse model as a reactive policy: the paper's supervised baseline on the blocks (Section 4.1, Appendix B).
+
+It learns, as the planner's policy does, to name the action that led from one state to the attributes of another. In the
+regime `1-step` these are those of the next state; in `multi-step`, those of some later state of a random walk, and the
+action is the first one on the way there. At test time it is shown the goal, however far away.
+"""
+
+from dataclasses import dataclass, field
+
+import jax
+import numpy as np
+
+from attribute_planner.baselines.player import PolicyPlayer
+from attribute_planner.baselines.regimes import random_mentions
+from attribute_planner.environments.interface import Environment
+from attribute_planner.errors import unknown_name
+from attribute_planner.learning.examples import Examples, take_walks
+from attribute_planner.learning.inverse import InverseConfig, fit_inverse
+from attribute_planner.learning.progress import Watch, nobody
+from attribute_planner.parts.bodies import NO_VALUE
+from attribute_planner.parts.detector import AttributeDetector
+from attribute_planner.parts.policy import GoalPolicy
+
+Key = jax.Array
+
+INVERSE_REGIMES = ("1-step", "multi-step")
+
+
+@dataclass(frozen=True)
+class InverseBaselineConfig:
+    """How the inverse baseline is trained."""
+
+    examples: int = 1_000_000
+    """Random steps to learn from. The paper has 2 M for `1-step` and 1 M for `multi-step`; with continuous actions 8 M
+    and 10 M."""
+    copies: int = 4_096
+    """How many copies of the environment run at once."""
+    walk: int = 8
+    """Steps of a random walk in the regime `multi-step`; our choice: most goals of the blocks are 3 to 8 drops away."""
+    width: int = 128
+    """Units in each hidden layer."""
+    mentioned: float = 1.0
+    """Share of the attributes that a training goal mentions; the paper trains with 0.7 for underspecified tasks."""
+    greedy: bool = False
+    """Whether the player that comes out always takes its likeliest action."""
+    learning: InverseConfig = field(default_factory=InverseConfig)
+    """How the policy is fitted, and, for `1-step`, after how many steps a world begins anew: as for the planner's."""
+
+
+def later_goals(walk: list[Examples], *, key: Key) -> list[Examples]:
+    """The steps of a walk, each with the attributes of a random later moment of the walk as those it led to."""
+    moments = np.stack([step.values_after for step in walk])
+    copies = np.arange(moments.shape[1])
+    relabelled = []
+    for number, (step, step_key) in enumerate(zip(walk, jax.random.split(key, len(walk)), strict=True)):
+        later = np.asarray(jax.random.randint(step_key, copies.shape, number, len(walk)))
+        relabelled.append(step._replace(values_after=moments[later, copies]))
+    return relabelled
+
+
+def partly_told_examples(examples: Examples, mentioned: float, *, key: Key) -> Examples:
+    """The examples with goals that mention a share of the attributes; those that ask for no change are dropped."""
+    values, after = np.asarray(examples.values), np.asarray(examples.values_after)
+    told = np.asarray(random_mentions(after.shape, mentioned, key=key))
+    partial = examples._replace(values_after=np.where(told, after, NO_VALUE).astype(after.dtype))
+    return partial.take((told & (values != after)).any(axis=-1))
+
+
+def train(
+    env: Environment,
+    regime: str,
+    config: InverseBaselineConfig,
+    *,
+    key: Key,
+    detector: AttributeDetector | None = None,
+    watch: Watch = nobody,
+) -> PolicyPlayer:
+    """A policy that names the (first) action between random states and what became of them."""
+    if regime not in INVERSE_REGIMES:
+        raise unknown_name("regime of the inverse model", regime, INVERSE_REGIMES)
+    network_key, collect_key, mention_key, fit_key = jax.random.split(key, 4)
+    examples = collect(env, regime, config, detector=detector, key=collect_key, watch=watch)
+    if config.mentioned < 1:
+        examples = partly_told_examples(examples, config.mentioned, key=mention_key)
+    policy = GoalPolicy(env, config.width, key=network_key)
+    policy = fit_inverse(env, policy, examples, config.learning, key=fit_key, watch=watch)
+    return PolicyPlayer(policy, config.greedy)
+
+
+def collect(
+    env: Environment,
+    regime: str,
+    config: InverseBaselineConfig,
+    *,
+    detector: AttributeDetector | None,
+    key: Key,
+    watch: Watch,
+) -> Examples:
+    """Random steps, and where they led: at once, or later on."""
+    walk_key, later_key = jax.random.split(key)
+    single = regime == "1-step"
+    walks = take_walks(
+        env,
+        detector,
+        config.examples,
+        copies=config.copies,
+        steps=config.learning.steps_per_episode if single else config.walk,
+        key=walk_key,
+        watch=watch,
+    )
+    steps: list[Examples] = []
+    for number, walk in enumerate(walks):
+        steps += walk if single else later_goals(walk, key=jax.random.fold_in(later_key, number))
+    return jax.tree.map(lambda *leaves: np.concatenate(leaves)[: config.examples], *steps)

@@ -1,0 +1,61 @@
+"""Each baseline on worlds whose right answers are known: a low number elsewhere then means that the task is hard."""
+
+from dataclasses import replace
+from typing import Any
+
+import jax
+import numpy as np
+import pytest
+
+from attribute_planner.baselines import BASELINES
+from attribute_planner.baselines.actor_critic import ActorCriticConfig
+from attribute_planner.baselines.descent import DescentConfig
+from attribute_planner.baselines.inverse import InverseBaselineConfig
+from attribute_planner.baselines.option_critic import OptionCriticConfig
+from attribute_planner.baselines.reinforce import ReinforceBaselineConfig
+from attribute_planner.environments.interface import Environment
+from attribute_planner.learning.fitting import FitConfig
+from attribute_planner.learning.inverse import InverseConfig
+from tests.baselines.probes import SCHOOL, STAR, actions_on_the_star
+from tests.probes import EAGER, Hosted, Levers, Thirds
+
+BRISK = DescentConfig(learning_rate=0.01)
+GREEDY = replace(SCHOOL, greedy=True)
+CONFIGS: dict[str, Any] = {
+    "reinforce": ReinforceBaselineConfig(replace(GREEDY, window=10), replace(EAGER, learning_rate=0.01)),
+    "actor-critic": ActorCriticConfig(GREEDY, BRISK),
+    "option-critic": OptionCriticConfig(GREEDY, BRISK, options=3),
+    "inverse": InverseBaselineConfig(
+        2_000, 64, 2, 16, greedy=True, learning=InverseConfig(fit=FitConfig(150, 128, 0.02))
+    ),
+}
+
+
+def test_every_baseline_is_tested():
+    assert CONFIGS.keys() == BASELINES.keys()
+    assert all(isinstance(CONFIGS[name], baseline.config) for name, baseline in BASELINES.items())
+
+
+@pytest.mark.parametrize("name", BASELINES)
+def test_the_way_to_every_place_of_the_star_is_learned(name: str):
+    player = BASELINES[name].train(STAR, "multi-step", CONFIGS[name], key=jax.random.key(0))
+    done, right = actions_on_the_star(player)
+    np.testing.assert_array_equal(done, right)
+
+
+@pytest.mark.parametrize(
+    ("name", "env"),
+    [("actor-critic", Thirds()), ("option-critic", Levers()), ("reinforce", Hosted(STAR))],
+    ids=["continuous actions", "several units", "on the host"],
+)
+def test_all_kinds_of_environments_can_be_learned(name: str, env: Environment):
+    shown: list[dict[str, Any]] = []
+
+    def watch(phase: str, done: float, metrics: dict[str, Any], so_far: Any) -> None:
+        assert phase == name
+        shown.append(metrics)
+
+    BASELINES[name].train(env, "multi-step", CONFIGS[name], key=jax.random.key(0), watch=watch)
+    assert shown[-1]["success"] > 0.95
+    # A right step earns 0.9; from leaf to leaf of the star it takes another one.
+    assert shown[-1]["return"] > 0.8

@@ -1,0 +1,160 @@
+from dataclasses import replace
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from attribute_planner.baselines.descent import DescentConfig, new_apprentice
+from attribute_planner.baselines.option_critic import (
+    NO_OPTION,
+    Held,
+    OptionCriticConfig,
+    OptionPlayer,
+    ending_loss,
+    train,
+    update,
+)
+from attribute_planner.baselines.options import OptionOpinion, OptionPolicy
+from attribute_planner.baselines.schooling import attend, batch_of
+from attribute_planner.environments.graph_world import Edge, Place
+from attribute_planner.environments.spaces import Box, Discrete, Mixed, UnitObservation, VectorSpec
+from attribute_planner.learning.progress import nobody
+from tests.baselines.probes import SCHOOL, WithTasks, go_to
+from tests.probes import RING, Levers, Still, numbers, with_drawn_weights
+
+TWO = Discrete(("left", "right"))
+CONFIG = OptionCriticConfig(deliberation_cost=0.25, exploring=0.5)
+
+
+def opinion_of(worth: list[float], end: list[float]) -> OptionOpinion:
+    """An opinion on one situation."""
+    outputs = jnp.array([[[5.0, 0.0], [0.0, 5.0]]])
+    return OptionOpinion(outputs, jnp.array([worth]), jnp.array([end]), None, TWO)
+
+
+def test_the_value_of_a_choice_by_hand():
+    opinion = opinion_of([1.0, 3.0], [0.5, 0.5])
+    # The better one with probability 0.75, the other with 0.25.
+    np.testing.assert_allclose(opinion.value(0.5), [0.75 * 3 + 0.25 * 1], rtol=1e-6)
+    np.testing.assert_allclose(opinion.value(0.0), [3.0], rtol=1e-6)
+    assert np.asarray(opinion.under(jnp.array([1])).mode()) == [1]
+    assert opinion.under(jnp.array([1])).baseline.tolist() == [3.0]
+
+
+def test_an_option_ends_where_others_are_worth_more_by_the_deliberation_cost():
+    def slope(held: int, worth: list[float]) -> list[float]:
+        def loss(end: jax.Array) -> jax.Array:
+            opinion = OptionOpinion(jnp.zeros((1, 2, 2)), jnp.array([worth]), end, None, TWO)
+            return ending_loss(opinion, jnp.array([held]), CONFIG)[0]
+
+        return jax.grad(loss)(jnp.array([[0.5, 0.5]]))[0].tolist()
+
+    # V = 2.5: the first is worth 1.5 less, which the cost of 0.25 does not outweigh; the second 0.5 more.
+    assert slope(0, [1.0, 3.0]) == [1.0 - 2.5 + 0.25, 0.0]
+    assert slope(1, [1.0, 3.0]) == [0.0, 3.0 - 2.5 + 0.25]
+    # V = 1.075: a small difference is not worth a new choice.
+    assert slope(0, [1.0, 1.1])[0] > 0
+
+
+def held(*options: int) -> Held:
+    return Held(jnp.array(options, jnp.int32))
+
+
+def test_an_option_is_followed_until_it_ends():
+    # The second option is worth more; the first one never ends, the second always.
+    env = Still(VectorSpec(1), numbers(2), TWO)
+    policy = jax.tree.map(jnp.zeros_like, with_drawn_weights(lambda key: OptionPolicy(env, 4, 2, key=key)))
+    policy = eqx.tree_at(lambda policy: policy.worth_head.bias, policy, jnp.array([0.0, 1.0]))
+    player = OptionPlayer(eqx.tree_at(lambda policy: policy.end_head.bias, policy, jnp.array([-99.0, 99.0])))
+    assert player.begin(3).option.tolist() == [NO_OPTION] * 3
+    values = jnp.zeros((3, 1), jnp.int32)
+    memory, _, choice = player.decide(held(NO_OPTION, 0, 1), jnp.zeros((3, 1)), values, values, key=jax.random.key(0))
+    assert memory.option.tolist() == choice.option.tolist() == [1, 0, 1]
+    assert choice.held.tolist() == [NO_OPTION, 0, 1]
+    assert choice.baseline.tolist() == [1.0, 0.0, 1.0]
+
+
+@pytest.mark.parametrize("actions", [TWO, Box((0.0,), (1.0,)), Mixed(TWO, Box((0.0, 0.0), (1.0, 1.0)))])
+def test_options_over_all_kinds_of_actions(actions: Any):
+    env = Still(VectorSpec(3), numbers(2), actions)
+    policy = with_drawn_weights(lambda key: OptionPolicy(env, 8, 3, key=key))
+    values = jnp.zeros((5, 1), jnp.int32)
+    _, action, choice = eqx.filter_jit(OptionPlayer(policy, 0.1).decide)(
+        held(*[NO_OPTION] * 5), jnp.zeros((5, 3)), values, values, key=jax.random.key(0)
+    )
+    again = eqx.filter_jit(policy)(jnp.zeros((5, 3)), values, values).under(choice.option).log_prob(action)
+    np.testing.assert_allclose(choice.log_prob, again, rtol=1e-5)
+
+
+def test_units_follow_one_option_together():
+    policy = with_drawn_weights(lambda key: OptionPolicy(Levers(), 8, 3, key=key))
+    seen = UnitObservation(jnp.eye(3)[None], jnp.array([[True, True, False]]))
+    values = jnp.zeros((1, 1), jnp.int32)
+    opinion = eqx.filter_jit(policy)(seen, values, values)
+    assert opinion.worth.shape == opinion.end.shape == (1, 3)
+    followed = opinion.under(jnp.array([2]))
+    # What the third unit, which is not active, would do makes no difference.
+    one, other = jnp.array([[0, 1, 0]]), jnp.array([[0, 1, 1]])
+    assert followed.log_prob(one) == followed.log_prob(other)
+
+
+CORRIDOR = WithTasks(
+    numbers(5),
+    tuple(Edge(Place((n,)), action, Place((n + 1,))) for n, action in enumerate((0, 0, 1, 1))),
+    start=Place((0,)),
+    given=(go_to(4),),
+)
+"""Action 0 leads on for two places, then action 1 does."""
+
+QUICK = OptionCriticConfig(SCHOOL, DescentConfig(learning_rate=0.01), options=2, deliberation_cost=0.0)
+
+
+def test_an_option_is_given_up_just_where_the_other_is_needed():
+    policy = OptionPolicy(CORRIDOR, 16, 2, key=jax.random.key(0))
+    # Each option knows one action only, so far from all doubt that it cannot learn another.
+    stubborn = jnp.array([30.0, 0.0, 0.0, 30.0])
+    policy = eqx.tree_at(lambda policy: policy.action_head.bias, policy, stubborn)
+
+    def learn(apprentice: Any, steps: Any, remaining: jax.Array, key: jax.Array) -> Any:
+        return update(apprentice, batch_of(steps, -0.2), steps.record, QUICK, remaining)
+
+    apprentice = attend(
+        CORRIDOR,
+        "multi-step",
+        QUICK.school,
+        new_apprentice(policy, QUICK.descent),
+        lambda apprentice: OptionPlayer(apprentice.network, QUICK.exploring),
+        learn,
+        name="options",
+        detector=None,
+        key=jax.random.key(1),
+        watch=nobody,
+    )
+    values = jnp.arange(4, dtype=jnp.int32)[:, None]
+    opinion = apprentice.network(CORRIDOR.look(jnp.arange(4)), values, jnp.full_like(values, 4))
+    assert jnp.argmax(opinion.worth, axis=-1).tolist() == [0, 0, 1, 1]
+    # The first option goes on at the second place and ends at the third; the second has no reason to end at the last.
+    end = np.asarray(opinion.end)
+    assert end[1, 0] < 0.3 < 0.7 < end[2, 0]
+    assert end[3, 1] < 0.3
+
+
+def mean_end(deliberation_cost: float) -> float:
+    """How likely it is that an option ends, after learning one's way round the ring."""
+    shown: list[float] = []
+
+    def watch(phase: str, done: float, metrics: dict[str, Any], so_far: Any) -> None:
+        shown.append(metrics["end"])
+
+    config = replace(QUICK, deliberation_cost=deliberation_cost)
+    train(RING, "multi-step", config, key=jax.random.key(0), watch=watch)
+    return shown[-1]
+
+
+def test_the_deliberation_cost_makes_options_last_longer():
+    free, dear = mean_end(0.0), mean_end(0.2)
+    assert dear < 0.1
+    assert free > 2 * dear

@@ -1,0 +1,97 @@
+from dataclasses import replace
+from typing import Any
+
+import jax
+import numpy as np
+import pytest
+
+from attribute_planner.baselines.regimes import Stage
+from attribute_planner.baselines.schooling import batch_of, success_of, trials_for
+from attribute_planner.baselines.trials import Steps
+from attribute_planner.environments.graph_world import Place
+from attribute_planner.environments.interface import Environment
+from attribute_planner.errors import AttributePlannerError
+from tests.baselines.probes import AlwaysForward, go_to
+from tests.probes import RING, Hosted
+
+START = replace(RING, start=Place((0,)))
+BOTH = pytest.mark.parametrize("env", [START, Hosted(START, episode_steps=100)], ids=["pure", "host"])
+
+
+def tried(env: Environment, stages: list[Stage], *, steps: int = 12, copies: int = 8, open_stages: int = 9) -> Steps:
+    """What comes of going on and on round the ring, in two calls."""
+    trials = trials_for(env, None, tuple(stages), copies, key=jax.random.key(0))
+    opened = min(open_stages, len(stages))
+    halves = [trials.collect(AlwaysForward(), steps // 2, opened, key=jax.random.key(i)) for i in (1, 2)]
+    trials.close()
+    return jax.tree.map(lambda *leaves: np.concatenate(leaves), *halves)
+
+
+def column(steps: Steps, name: str) -> list[Any]:
+    """The first copy's entries."""
+    return np.asarray(getattr(steps, name))[:, 0].ravel().tolist()
+
+
+@BOTH
+def test_a_trial_ends_where_its_goal_holds(env: Environment):
+    steps = tried(env, [Stage(go_to(3))], steps=6)
+    assert column(steps, "values") == [0, 1, 2, 0, 1, 2]
+    assert column(steps, "aim") == [3] * 6
+    assert column(steps, "reached") == column(steps, "ended") == [False, False, True] * 2
+    assert not np.any(steps.cut) and np.all(steps.weight == 1)
+    # A memory lasts for a trial, also across calls.
+    assert steps.record.baseline[:, 0].tolist() == [0, 1, 2] * 2
+    assert success_of(steps)["success"] == 1.0
+
+
+@BOTH
+def test_a_time_limit_cuts_a_trial_off_and_does_not_end_it(env: Environment):
+    steps = tried(env, [Stage(go_to(4, max_steps=2))], steps=6)
+    assert column(steps, "values") == [0, 1] * 3
+    assert column(steps, "cut") == [False, True] * 3
+    assert not np.any(steps.ended) and not np.any(steps.reached)
+    assert success_of(steps)["success"] == 0.0
+
+
+@BOTH
+def test_a_single_attempt_is_over_when_the_attributes_change(env: Environment):
+    steps = tried(env, [Stage(go_to(4), single_attempt=True)], steps=4)
+    assert column(steps, "values") == [0] * 4
+    assert np.all(steps.ended) and not np.any(steps.reached) and not np.any(steps.cut)
+
+
+@BOTH
+def test_tasks_are_drawn_from_the_open_stages(env: Environment):
+    stages = [Stage(go_to(1, name="near")), Stage(go_to(2, name="far"))]
+    assert set(np.asarray(tried(env, stages, open_stages=1).aim).ravel().tolist()) == {1}
+    steps = tried(env, stages, steps=40)
+    assert set(np.asarray(steps.aim).ravel().tolist()) == {1, 2}
+    # Each trial reaches its own goal.
+    after = (np.asarray(steps.values) + 1) % 5
+    np.testing.assert_array_equal((after == steps.aim)[..., 0] & (steps.weight > 0), steps.reached)
+
+
+@BOTH
+def test_goals_that_hold_at_the_start_are_not_tried(env: Environment):
+    with pytest.raises(AttributePlannerError, match="go-0"):
+        tried(env, [Stage(go_to(0))])
+
+
+def test_on_the_host_copies_wait_for_the_last_of_them():
+    env = Hosted(RING, episode_steps=100)
+    steps = tried(env, [Stage(go_to(0))], steps=60, copies=16)
+    waiting = np.asarray(steps.weight) == 0
+    assert 0 < waiting.mean() < 0.9
+    # Who waits reaches nothing, and all begin again together.
+    assert np.all(np.asarray(steps.ended)[waiting]) and not np.any(np.asarray(steps.reached)[waiting])
+    begins = np.asarray(steps.record.baseline)[:, 0] == 0
+    assert begins.sum() > 3
+    np.testing.assert_array_equal(np.asarray(steps.record.baseline) == 0, np.broadcast_to(begins[:, None], (60, 16)))
+
+
+def test_reaching_the_goal_earns_one_and_each_step_costs():
+    steps = tried(START, [Stage(go_to(3))], steps=4)
+    batch = batch_of(steps, -0.1)
+    np.testing.assert_allclose(np.asarray(batch.reward)[:, 0], [-0.1, -0.1, 0.9, -0.1], rtol=1e-6)
+    assert np.asarray(batch.goal)[:, 0, 0].tolist() == [3] * 4
+    assert not np.any(batch.imitate)
