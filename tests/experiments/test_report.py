@@ -6,15 +6,18 @@ from pathlib import Path
 import pytest
 
 from attribute_planner.errors import UnknownNameError
-from attribute_planner.experiments.cells import OURS, PUBLISHED, Execution, Measurement
+from attribute_planner.experiments.cells import OURS, PUBLISHED, Cell, Execution, Measurement, planner_config
 from attribute_planner.experiments.numbers import ALIKE, HIGHER, LOWER, Number, compared, number_of, shown_number
 from attribute_planner.experiments.pages import SECTION, filled
 from attribute_planner.experiments.plots import PLOTS, Line, Plot, digest_in, draw_plot
 from attribute_planner.experiments.reading import read_table
 from attribute_planner.experiments.records import Record, read_records, write_record
-from attribute_planner.experiments.report import markdown_table, records_at, summary_text, write_report
+from attribute_planner.experiments.report import markdown_table, records_at, report_text, summary_text, write_report
 from attribute_planner.experiments.statistics import Interval
+from attribute_planner.experiments.subjects import SUBJECTS
 from attribute_planner.experiments.tables.layout import COUNT, PERCENT, Column, Entry, Row, Source, Table, entry, scalar
+from attribute_planner.experiments.trial import is_current
+from attribute_planner.storage.settings import settings_to_json
 from tests.experiments.test_records import RECORD, result_of
 
 ROOT = Path(__file__).parents[2]
@@ -104,7 +107,7 @@ def test_a_table_is_read_as_its_numbers_say():
 def test_the_summary_shows_what_is_measured_and_names_the_rest():
     records = [record_of("crafting-default", seed, 1.0, how=OURS) for seed in range(2)]
     lines = summary_text(records).splitlines()
-    assert lines[2] == "| crafting | 99.8 | not measured yet | 100 ± 0.0 | 0 to 2 |"
+    assert lines[2] == "| crafting | 99.8 | not measured yet | 100 ± 0.0 (2 seeds) |"
     assert len(lines) == 5
     assert lines[4].startswith("Not measured yet: switches, multi-step; blocks")
 
@@ -135,6 +138,23 @@ def test_a_report_is_written_with_its_pictures(tmp_path: Path):
     assert "This is the small scale" in text
     assert "](../pictures/small/edges.svg)" in text
     assert [path.name for path in (tmp_path / "pictures" / "small").iterdir()] == ["edges.svg"]
+
+
+def test_a_record_of_other_settings_is_named():
+    cell = Cell(SUBJECTS["crafting-default"], 0, "paper")
+    config = settings_to_json(planner_config(cell))
+    record = replace(
+        RECORD, cell=cell.name, subject="crafting-default", scale="paper", configuration={"config": config}
+    )
+    assert is_current(record, cell)
+    assert "have changed since" not in report_text([record], "paper", {})
+    unused = config | {"inverse": {"steps_per_episode": 99}}
+    assert is_current(replace(record, configuration={"config": unused}), cell)
+    changed = config | {"explore": config["explore"] | {"steps": 7}}
+    older = config | {"practise": {"haste": 1}}
+    for other in (changed, older):
+        outdated = replace(record, configuration={"config": other})
+        assert f"have changed since: {cell.name}." in report_text([outdated], "paper", {})
 
 
 def test_the_committed_report_is_what_the_committed_records_make(tmp_path: Path):

@@ -2,13 +2,14 @@
 
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from attribute_planner.experiments import planner_trial, running, trial
-from attribute_planner.experiments.cells import OURS, PUBLISHED, Cell, Subject, measured
+from attribute_planner.experiments.cells import OURS, PUBLISHED, SCALES, Cell, Scale, Subject, measured
 from attribute_planner.experiments.records import is_recorded, read_record, write_record
 from attribute_planner.experiments.running import pieces_of, run_cells
 from attribute_planner.experiments.trial import Folders, carry_out
@@ -31,6 +32,14 @@ SUBJECT = Subject("probe", "switches", measured(["1-step"], PUBLISHED, OURS), se
 CELL = Cell(SUBJECT, 1, "small")
 
 
+@pytest.fixture(scope="module", autouse=True)
+def few_tasks() -> Iterator[None]:
+    """Few tasks per measurement: enough to tell one agent from another."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(SCALES, "small", Scale(episodes=30, seeds=1, baseline_seeds=1))
+        yield
+
+
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Folders:
     """A cell that has been carried out."""
@@ -47,7 +56,7 @@ def test_a_record_tells_all_that_there_is_to_know(trained: Folders):
     record = read_record(trained.records, CELL)
     assert record is not None
     assert [result.measurement for result in record.results] == list(SUBJECT.measurements)
-    assert [result.episodes for result in record.results] == [200, 200]
+    assert [result.episodes for result in record.results] == [30, 30]
     assert record.configuration["config"]["explore"]["steps"] == 9600
     assert {"commit", "device", "jax"} <= record.trained.keys() & record.evaluated.keys()
     assert record.training_seconds > 0

@@ -49,3 +49,18 @@ def test_the_step_size_falls_from_its_highest_to_zero():
     assert [float(rate(jnp.array(count))) for count in (0, 50, 100, 150)] == pytest.approx(
         [2.0, 1.0, 0.0, 0.0], abs=1e-6
     )
+
+
+def test_updates_are_the_same_in_a_compiled_loop_and_outside_of_one(monkeypatch: pytest.MonkeyPatch):
+    x = np.linspace(-1, 1, 64, dtype=np.float32)
+    config = FitConfig(updates=7, batch=16, learning_rate=0.1)
+
+    def slope() -> float:
+        fitted = fit(
+            Line(jnp.array(0.0)), squared_error, (x, 3 * x), config, key=jax.random.key(0), report=lambda *_: None
+        )
+        return float(fitted.slope)
+
+    on_cpu = slope()
+    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    assert slope() == pytest.approx(on_cpu, rel=1e-5)

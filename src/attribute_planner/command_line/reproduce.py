@@ -42,7 +42,7 @@ def reproduce(
     from attribute_planner.configuration import require_positive
     from attribute_planner.experiments.pages import fill_page
     from attribute_planner.experiments.report import REPORTS, records_at, write_report
-    from attribute_planner.experiments.running import RECORDS, WORK, run_cells
+    from attribute_planner.experiments.running import RECORDS, WORK, run_cells, share_compiled
     from attribute_planner.experiments.tables import chosen_cells
     from attribute_planner.experiments.trial import Folders
 
@@ -51,6 +51,7 @@ def reproduce(
             require_positive(name, number)
     folders = Folders(records or RECORDS, work or WORK)
     chosen = chosen_cells(tables, scale, seeds, cells)
+    share_compiled(folders.work)
     failed = [] if dry_run else run_cells(chosen, folders, processes, news.print)
     if not dry_run:
         write_report(report or REPORTS[scale], folders.records, scale)
@@ -72,9 +73,11 @@ def reproduce(
 def described(cell: Any, records: Path) -> dict[str, Any]:
     """What a program wants to know of a cell."""
     from attribute_planner.experiments.estimates import seconds_of
-    from attribute_planner.experiments.records import is_recorded
+    from attribute_planner.experiments.records import read_record
     from attribute_planner.experiments.tables import tables_of
+    from attribute_planner.experiments.trial import is_current
 
+    record = read_record(records, cell)
     return {
         "cell": cell.name,
         "tables": tables_of(cell.subject),
@@ -84,8 +87,15 @@ def described(cell: Any, records: Path) -> dict[str, Any]:
         "seed": cell.seed,
         "measurements": len(cell.subject.measurements),
         "seconds": round(seconds_of(cell)),
-        "recorded": is_recorded(records, cell),
+        "recorded": record is not None and not record.missing(cell),
+        "current": record is None or is_current(record, cell),
     }
+
+
+def _state(each: dict[str, Any]) -> str:
+    if not each["recorded"]:
+        return f"{each['seconds']:,} s"
+    return "recorded" if each["current"] else "recorded, with other settings"
 
 
 def _print_cells(listed: list[dict[str, Any]]) -> None:
@@ -94,7 +104,7 @@ def _print_cells(listed: list[dict[str, Any]]) -> None:
             each["cell"],
             ", ".join(each["tables"]),
             each["measurements"],
-            "recorded" if each["recorded"] else f"{each['seconds']:,} s",
+            _state(each),
         )
         for each in listed
     ]

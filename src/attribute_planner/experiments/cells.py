@@ -88,7 +88,7 @@ class Scale:
     baseline_seeds: int
 
 
-SCALES = {"small": Scale(episodes=200, seeds=1, baseline_seeds=1), "paper": Scale(1000, seeds=5, baseline_seeds=3)}
+SCALES = {"small": Scale(episodes=50, seeds=1, baseline_seeds=1), "paper": Scale(1000, seeds=5, baseline_seeds=3)}
 
 
 @dataclass(frozen=True)

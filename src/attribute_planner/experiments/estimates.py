@@ -1,10 +1,13 @@
 """How long a cell will take, from rates that were measured."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import jax
 
+from attribute_planner.baselines.inverse import InverseBaselineConfig
 from attribute_planner.configuration import TrainConfig
+from attribute_planner.experiments.baseline_trial import baseline_config
 from attribute_planner.experiments.cells import Cell, planner_config
 
 
@@ -16,6 +19,7 @@ class Rates:
     explore, practise: environment steps per second, learning included.
     pictures: examples per second while a network is fitted to pictures.
     collect: random single steps per second.
+    trials: environment steps per second while a baseline learns from trials.
     measure: seconds for compiling what a measurement needs.
     episodes: tasks per second.
     """
@@ -25,6 +29,7 @@ class Rates:
     practise: float
     pictures: float = 1.0
     collect: float = 1.0
+    trials: float = 1.0
     measure: float = 5.0
     episodes: float = 30.0
 
@@ -32,11 +37,21 @@ class Rates:
 def seconds_of(cell: Cell) -> float:
     """About how long a cell takes to train and to measure, on the device at hand."""
     rates = RATES[_device()][_kind(cell.subject.environment)]
-    count = len(cell.subject.measurements)
-    return training_seconds(planner_config(cell), rates) + count * (rates.measure + cell.episodes / rates.episodes)
+    measuring = len(cell.subject.measurements) * (rates.measure + cell.episodes / rates.episodes)
+    if cell.subject.is_baseline:
+        return baseline_seconds(baseline_config(cell), rates) + measuring
+    return planner_seconds(planner_config(cell), rates) + measuring
 
 
-def training_seconds(config: TrainConfig, rates: Rates) -> float:
+def baseline_seconds(config: Any, rates: Rates) -> float:
+    """About how long a baseline is trained."""
+    if isinstance(config, InverseBaselineConfig):
+        fit = config.learning.fit
+        return rates.start + config.examples / rates.collect + fit.updates * fit.batch / rates.pictures
+    return rates.start + config.school.steps / rates.trials
+
+
+def planner_seconds(config: TrainConfig, rates: Rates) -> float:
     """About how long the planner is trained."""
     practising = config.practise.steps / rates.practise
     if config.practise.method != "inverse":

@@ -9,7 +9,7 @@ from typing import Any
 
 from attribute_planner.agent import Agent
 from attribute_planner.configuration import TrainConfig
-from attribute_planner.errors import RunDirectoryError
+from attribute_planner.errors import ConfigurationError, RunDirectoryError
 from attribute_planner.experiments.cells import Cell, Measurement, planner_config
 from attribute_planner.experiments.evaluation import Evaluation, evaluate
 from attribute_planner.experiments.records import Curve
@@ -18,6 +18,7 @@ from attribute_planner.learning.inverse import InverseConfig
 from attribute_planner.phases.detect import DetectConfig
 from attribute_planner.phases.foresee import ForeseeConfig
 from attribute_planner.storage.run_directory import CONFIG, RunDirectory
+from attribute_planner.storage.settings import settings_from_json
 from attribute_planner.training import train
 
 
@@ -48,6 +49,14 @@ def require_same(run: RunDirectory, cell: Cell, wanted: TrainConfig) -> None:
         raise RunDirectoryError(
             f"{run.path} was not trained as cell {cell.name} is to be; move it away, or give another --work."
         )
+
+
+def is_planner_config(saved: dict[str, Any], cell: Cell) -> bool:
+    """Whether saved settings are those with which the cell is trained, as far as they have an effect."""
+    try:
+        return used_settings(settings_from_json(TrainConfig, saved)) == used_settings(planner_config(cell))
+    except (RunDirectoryError, ConfigurationError):  # settings that no longer exist, or are no longer allowed
+        return False
 
 
 def used_settings(config: TrainConfig) -> TrainConfig:

@@ -73,6 +73,7 @@ def sample_size_plot(records: Sequence[Record]) -> Plot:
 
 EXPLORERS = {"default": "bonus (N/t + 0.001)^-0.5", "count-bonus": "bonus N^-0.5", "random-explorer": "at random"}
 LEARNERS = {"default": "AP, all our changes", "paper": "AP as published"}
+PUPILS = {"reinforce-multi-step": "Reinforce, test tasks", "reinforce-curriculum": "Reinforce, curriculum"}
 GRID_WORLDS = ("switches", "crafting")
 
 
@@ -82,8 +83,12 @@ def edges_plot(records: Sequence[Record]) -> Plot:
 
 
 def success_plot(records: Sequence[Record]) -> Plot:
-    """The share of the attempts at neighbouring sets that succeed, over steps of practice, a line for each seed."""
-    return Plot("success", "steps", "attempts that succeed", _curves(records, "attempts that succeed", LEARNERS))
+    """The share that succeeds of what is attempted while learning, a line for each seed.
+
+    The planner attempts transitions to neighbouring sets, a baseline the tasks that it is trained on.
+    """
+    lines = _curves(records, "attempts that succeed", LEARNERS) + _curves(records, "trials that succeed", PUPILS)
+    return Plot("success", "steps", "share of attempts that succeed", lines)
 
 
 def _curves(records: Sequence[Record], curve: str, variants: dict[str, str]) -> tuple[Line, ...]:

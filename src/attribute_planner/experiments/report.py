@@ -10,8 +10,10 @@ from attribute_planner.experiments.numbers import number_of, shown, shown_number
 from attribute_planner.experiments.plots import PLOTS, draw_plot
 from attribute_planner.experiments.reading import read_table
 from attribute_planner.experiments.records import Record, read_records
-from attribute_planner.experiments.tables import SUMMARY, TABLES
-from attribute_planner.experiments.tables.layout import Column, Entry, Row, Table
+from attribute_planner.experiments.subjects import SUBJECTS
+from attribute_planner.experiments.tables import SUMMARY, TABLES, cell_of
+from attribute_planner.experiments.tables.layout import PERCENT, Column, Entry, Row, Table
+from attribute_planner.experiments.trial import is_current
 
 REPORTS = {"paper": Path("REPRODUCTION.md"), "small": Path("reproduction/small.md")}
 """Where the report of each scale is written."""
@@ -36,8 +38,8 @@ def write_report(report: Path, records: Path, scale: str) -> None:
 
 
 def records_at(folder: Path, scale: str) -> list[Record]:
-    """All records of a scale."""
-    return [record for record in read_records(folder) if record.scale == scale]
+    """All records of a scale, of subjects that still exist."""
+    return [each for each in read_records(folder) if each.scale == scale and each.subject in SUBJECTS]
 
 
 def report_text(records: Sequence[Record], scale: str, pictures: Pictures) -> str:
@@ -89,7 +91,7 @@ PLOTS_OF = {"sample-size": ("sample-size",), "exploration": ("edges",), "grid-wo
 PLOT_TITLES = {
     "sample-size": "Success on multi-step tasks over the number of examples",
     "edges": "Transitions found over steps of exploration",
-    "success": "Success over steps of training",
+    "success": "Success of what is attempted over steps of training: the planner's transitions, a baseline's tasks",
 }
 
 
@@ -134,22 +136,18 @@ def summary_text(records: Sequence[Record]) -> str:
     """The README's table: the rows of which something is measured, and a sentence on the others."""
     measured = [row for row in SUMMARY.rows if _seeds(SUMMARY, row, records) != "0"]
     missing = [row.label for row in SUMMARY.rows if row not in measured]
-    head = ["", *(column.label for column in SUMMARY.columns), "seeds"]
-    rows = [
-        [
-            row.label,
-            shown(row.entries[0].published or 0.0, SUMMARY.columns[0].kind),
-            *(
-                shown_number(number_of(entry.ours, records, column.kind), column.kind)
-                for entry, column in zip(row.entries[1:], SUMMARY.columns[1:], strict=True)
-                if entry.ours is not None
-            ),
-            _seeds(SUMMARY, row, records),
-        ]
-        for row in measured
-    ]
+    head = ["", *(column.label for column in SUMMARY.columns)]
+    rows = [[row.label, *(_summed_up(entry, records) for entry in row.entries)] for row in measured]
     later = f"\n\nNot measured yet: {'; '.join(missing)}." if missing else ""
     return markdown([head, *rows]) + later
+
+
+def _summed_up(entry: Entry, records: Sequence[Record]) -> str:
+    if entry.ours is None:
+        return shown(entry.published or 0.0, PERCENT)
+    number = number_of(entry.ours, records, PERCENT)
+    seeds = "" if number is None else f" ({number.seeds} seed{'s' * (number.seeds > 1)})"
+    return shown_number(number, PERCENT) + seeds
 
 
 def _hardware_section(records: Sequence[Record]) -> str:
@@ -168,7 +166,15 @@ def _hardware_section(records: Sequence[Record]) -> str:
         ]
         for machine, mine in sorted(groups.items())
     ]
-    return "## Time and hardware\n\n" + (markdown([head, *rows]) if rows else "Nothing is recorded yet.")
+    if not rows:
+        return "## Time and hardware\n\nNothing is recorded yet."
+    return "\n\n".join(["## Time and hardware", markdown([head, *rows]), *_outdated(records)])
+
+
+def _outdated(records: Sequence[Record]) -> list[str]:
+    """A sentence on records of settings that have changed since, if there are any."""
+    old = [record.cell for record in records if not is_current(record, cell_of(record))]
+    return [f"Recorded with settings that have changed since: {', '.join(old)}."] if old else []
 
 
 def _machine(record: Record) -> str:

@@ -5,6 +5,7 @@
 
 import argparse
 import os
+import platform
 import subprocess
 import sys
 import time
@@ -12,6 +13,8 @@ import traceback
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from pathlib import Path
+
+import jax
 
 from attribute_planner.experiments.cells import SCALES, Cell
 from attribute_planner.experiments.estimates import seconds_of
@@ -30,6 +33,13 @@ def run_cells(cells: Iterable[Cell], folders: Folders, processes: int = 1, say: 
         _run_in_processes(missing, folders, processes, say)
         return [cell for cell in missing if not is_recorded(folders.records, cell)]
     return [cell for cell in missing if not _succeeds(cell, folders, say)]
+
+
+def share_compiled(work: Path) -> None:
+    """Keep what takes long to compile: most cells need what others have needed before."""
+    # A folder for each machine: compiled code depends on the processor, and JAX's keys do not tell.
+    jax.config.update("jax_compilation_cache_dir", str(work / "compiled" / platform.node()))
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.5)
 
 
 def _succeeds(cell: Cell, folders: Folders, say: Say) -> bool:
@@ -101,6 +111,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             state = "recorded" if is_recorded(options.records, cell) else f"{seconds_of(cell):.0f} s"
             print(f"{cell.name}\t{state}")
         return 0
+    share_compiled(options.work)
     failed = run_cells(cells, Folders(options.records, options.work), options.processes, _say)
     for cell in failed:
         _say(f"{cell.name}: not recorded")

@@ -5,8 +5,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from attribute_planner.experiments.baseline_trial import is_baseline_config, trained_baseline
 from attribute_planner.experiments.cells import Cell, Measurement, command_of
-from attribute_planner.experiments.planner_trial import trained_planner
+from attribute_planner.experiments.planner_trial import is_planner_config, trained_planner
 from attribute_planner.experiments.records import Record, Result, read_record, write_record
 from attribute_planner.experiments.trained import Trained
 from attribute_planner.storage.provenance import provenance
@@ -41,7 +42,14 @@ def carry_out(cell: Cell, folders: Folders, say: Say) -> Record:
 
 def train_subject(cell: Cell, run_dir: Path, say: Say) -> Trained:
     """The cell's subject, trained here or found trained."""
-    return trained_planner(cell, run_dir, say)
+    train = trained_baseline if cell.subject.is_baseline else trained_planner
+    return train(cell, run_dir, say)
+
+
+def is_current(record: Record, cell: Cell) -> bool:
+    """Whether the cell would still be trained with the settings that its record tells of."""
+    trained = record.configuration["config"]
+    return is_baseline_config(trained, cell) if cell.subject.is_baseline else is_planner_config(trained, cell)
 
 
 def new_record(cell: Cell, trained: Trained) -> Record:

@@ -27,6 +27,7 @@ UPDATES = {"10k": 3_000, "100k": 3_000, "1m": 5_000, "10m": 5_000}
 SIZES = {"10k": 10_000, "100k": 100_000, "1m": 1_000_000, "10m": 10_000_000}
 """Numbers of single drops to learn from. The detector has as many labels, but never more than a million."""
 SMALL_SIZES = {"10k": 500, "100k": 1_000, "1m": 2_000, "10m": 4_000}
+SMALL_LABELS = 1_000
 MOST_LABELS = 1_000_000
 NOTHING_BESIDE = ("practise.steps=0",)
 """For our agents of few examples: their drops are all that was ever tried. A table as published rests on practice."""
@@ -40,7 +41,7 @@ LITTLE = (
     "foresee.fit.batch=32",
     "detect.held_out=0.1",
     "explore.copies=256",
-    "practise.steps=4000",
+    "practise.steps=1000",
     "practise.copies=100",
     "practise.windows_per_epoch=2",
     "foresee.imagined_states=200",
@@ -58,7 +59,7 @@ def _examples(size: str) -> tuple[str, ...]:
 
 def _small(size: str) -> tuple[str, ...]:
     count = SMALL_SIZES[size]
-    return (*LITTLE, f"explore.steps={count}", f"detect.labels={count}")
+    return (*LITTLE, f"explore.steps={count}", f"detect.labels={min(count, SMALL_LABELS)}")
 
 
 def _sized(environment: str, size: str) -> list[Subject]:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from attribute_planner.errors import unknown_name
 from attribute_planner.experiments.cells import SCALES, Cell, Subject, cells_of
+from attribute_planner.experiments.records import Record
 from attribute_planner.experiments.subjects import SUBJECTS
 from attribute_planner.experiments.tables import (
     blocks,
@@ -60,6 +61,11 @@ def chosen_cells(
             raise unknown_name("cell", name, list(everything))
         wanted |= found
     return [cell for cell in cells if cell.name in wanted]
+
+
+def cell_of(record: Record) -> Cell:
+    """The cell that a record is of."""
+    return Cell(SUBJECTS[record.subject], record.seed, record.scale)
 
 
 def subjects_of(tables: Iterable[str]) -> list[Subject]:

@@ -1,8 +1,8 @@
 """The paper's Table 2: how many single drops it takes."""
 
-from attribute_planner.experiments.cells import OURS, PUBLISHED
+from attribute_planner.experiments.cells import OURS, PUBLISHED, REACTIVE
 from attribute_planner.experiments.subjects.blocks import SIZES
-from attribute_planner.experiments.tables.layout import COUNT, Column, Entry, Row, Table, entry, scalar
+from attribute_planner.experiments.tables.layout import COUNT, Column, Row, Table, entry, scalar
 
 PAPER = {
     "10k": (35.5, 1.6, 50.0, 3.0, 11_438),
@@ -16,13 +16,13 @@ PAPER = {
 def _row(size: str) -> Row:
     inverse_one, inverse_multi, one, multi, edges = PAPER[size]
     suffix = "" if size == "1m" else f"-{size}"
-    paper, ours = f"blocks-paper{suffix}", f"blocks-default{suffix}"
+    paper, ours, inverse = f"blocks-paper{suffix}", f"blocks-default{suffix}", f"blocks-inverse-1-step{suffix}"
     return Row(
         f"{SIZES[size]:,}",
         "1-step",
         (
-            Entry(inverse_one),
-            Entry(inverse_multi),
+            entry(inverse, "1-step", REACTIVE, inverse_one),
+            entry(inverse, "multi-step", REACTIVE, inverse_multi),
             entry(paper, "1-step", PUBLISHED, one),
             entry(paper, "multi-step", PUBLISHED, multi),
             scalar(paper, "edges", edges),

@@ -1,0 +1,114 @@
+"""The paper's baselines: what each is trained on, for as many steps as the planner.
+
+On the blocks each is trained twice: with goals that mention everything, and, for the underspecified tasks, with goals
+that mention as much as those do.
+"""
+
+from attribute_planner.experiments.cells import REACTIVE, Subject, measured
+from attribute_planner.experiments.subjects.blocks import SIZES, SMALL_SIZES
+
+REGIMES = ("1-step", "multi-step", "curriculum")
+"""What a policy is trained on: nearby goals, the test tasks, and from the one to the other."""
+
+STEPS = {
+    "switches": 12_400_000,
+    "crafting": 19_000_000,
+    "starcraft-small": 30_000_000,
+    "starcraft-large": 30_000_000,
+    "blocks": 3_000_000,
+    "blocks-continuous": 1_200_000,
+}
+"""As many as the planner explores and practises with."""
+SMALL_STEPS = {"switches": 1_700_000, "crafting": 1_800_000, "starcraft-small": 300_000, "starcraft-large": 300_000}
+
+REINFORCE_TASKS = {
+    "switches": ("multi-step",),
+    "crafting": ("craft",),
+    "starcraft-small": ("build", "build-at-least"),
+    "starcraft-large": ("build", "build-at-least"),
+}
+REINFORCE_REGIMES = {"switches": REGIMES, "crafting": REGIMES}
+"""What the paper trains REINFORCE on; in StarCraft on all but nearby goals."""
+
+
+def _reinforce(environment: str, regime: str) -> Subject:
+    return Subject(
+        f"{environment}-reinforce-{regime}",
+        environment,
+        measured(REINFORCE_TASKS[environment], REACTIVE),
+        model="reinforce",
+        regime=regime,
+        settings=(f"school.steps={STEPS[environment]}",),
+        small=(f"school.steps={SMALL_STEPS[environment]}",),
+    )
+
+
+TASKS = {
+    "": ("1-step", "multi-step", "4-stack"),
+    "-underspecified": ("1-step-underspecified", "multi-step-underspecified"),
+}
+"""The tasks of the blocks, by how much their goals mention."""
+MENTIONED = {"": "mentioned=1", "-underspecified": "mentioned=0.7"}
+
+FEW_TRIALS = ("school.steps=1024", "school.copies=32", "school.window=8")
+"""What two CPU cores can do with pictures in half a minute."""
+
+
+def _critic(environment: str, model: str, regime: str, goals: str) -> Subject:
+    """Actor-critic or Option-Critic on the blocks."""
+    return Subject(
+        f"{environment}-{model}-{regime}{goals}",
+        environment,
+        measured(TASKS[goals], REACTIVE),
+        model=model,
+        regime=regime,
+        settings=(f"school.steps={STEPS[environment]}", "school.width=128", f"school.{MENTIONED[goals]}"),
+        small=FEW_TRIALS,
+    )
+
+
+FIT = (
+    "learning.symmetric=false",
+    "learning.fit.updates=5000",
+    "learning.fit.batch=1024",
+    "learning.fit.learning_rate=0.001",
+    "learning.fit.weight_decay=0.0001",
+)
+"""The inverse model is fitted as the planner's own, as published."""
+LITTLE_FIT = ("learning.fit.updates=60", "learning.fit.batch=32", "copies=256")
+
+
+def _inverse(environment: str, regime: str, goals: str = "", size: str = "1m") -> Subject:
+    full = size == "1m"
+    walk = ("learning.steps_per_episode=10",) if environment == "blocks-continuous" else ()
+    return Subject(
+        f"{environment}-inverse-{regime}{goals}" + ("" if full else f"-{size}"),
+        environment,
+        measured(TASKS[goals] if full else ("1-step", "multi-step"), REACTIVE),
+        model="inverse",
+        regime=regime,
+        settings=(*FIT, *walk, f"examples={SIZES[size]}", MENTIONED[goals]),
+        small=(*LITTLE_FIT, f"examples={SMALL_SIZES[size]}"),
+    )
+
+
+def _on_blocks(environment: str) -> list[Subject]:
+    critics = [
+        _critic(environment, model, regime, goals)
+        for model in ("actor-critic", "option-critic")
+        for regime in REGIMES
+        for goals in TASKS
+    ]
+    return critics + [_inverse(environment, regime, goals) for regime in ("1-step", "multi-step") for goals in TASKS]
+
+
+SUBJECTS = [
+    *(
+        _reinforce(environment, regime)
+        for environment in REINFORCE_TASKS
+        for regime in REINFORCE_REGIMES.get(environment, REGIMES[1:])
+    ),
+    *_on_blocks("blocks"),
+    *(_inverse("blocks", "1-step", size=size) for size in SIZES if size != "1m"),
+    *_on_blocks("blocks-continuous"),
+]
