@@ -104,14 +104,14 @@ MANY_WORDS = DetectConfig(labels=1_000_000, held_out=0.02, fit=FitConfig(updates
 """For the grid worlds, if a detector is to be learned: many words are rare, those of far corners above all."""
 
 STARCRAFT = TrainConfig(
-    explore=ExploreConfig(steps=16_000_000, bonus="count", copies=512, windows_per_epoch=10),
+    explore=ExploreConfig(steps=40_000_000, bonus="count", copies=2_048, windows_per_epoch=10),
     practise=PractiseConfig(
-        steps=14_000_000, max_attempt_steps=50, aim="far", hurry=0.02, copies=512, window=50, windows_per_epoch=10
+        steps=40_000_000, max_attempt_steps=50, aim="far", copies=2_048, window=50, windows_per_epoch=10
     ),
     estimator="alike",
 )
-"""The paper's budgets, bonus and t_max. An epoch is one episode long. There are more edges than can be tried often, and
-what was built cannot be undone, so practice tries what plans will rely on."""
+"""The paper's bonus and t_max, for a GPU; an epoch is one episode long. The paper has 16 M and 14 M steps. There are more
+edges than can be tried often, and what was built cannot be undone, so practice tries what plans will rely on."""
 
 IMAGES = FitConfig(updates=12_000, batch=1024, learning_rate=1e-3, weight_decay=1e-4)
 

@@ -4,8 +4,7 @@ Where a transition between attribute sets takes a single step, they are all that
 edges, the inverse model and the outlook.
 """
 
-from collections.abc import Iterator
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import jax

@@ -23,8 +23,8 @@ USELESS, TRIES = -8.0, 3
 WALKED = -0.5
 """What each step on the way back to another situation adds."""
 DOUBTS, MOST_DOUBT = 60.0, 4.0
-"""Each time that it has come back so often, the policy's opinion counts half as much (so many times at most): whoever is
-still not out knows less than he thinks, and had better try what is near."""
+"""Each time that it has come back so often, the policy's opinion counts half as much (so many times at most): whoever
+is still not out knows less than he thinks, and had better try what is near."""
 TIMES_UNDONE = 2
 """After so many times, and no exception, an action is trusted to undo another one: back is where one came from."""
 
