@@ -110,8 +110,8 @@ STARCRAFT = TrainConfig(
     ),
     estimator="alike",
 )
-"""The paper's bonus and t_max, for a GPU; an epoch is one episode long. The paper has 16 M and 14 M steps. There are more
-edges than can be tried often, and what was built cannot be undone, so practice tries what plans will rely on."""
+"""The paper's bonus and t_max, for a GPU; an epoch is one episode long. There are more edges than can be tried often,
+and what was built cannot be undone, so practice tries what plans will rely on."""
 
 IMAGES = FitConfig(updates=12_000, batch=1024, learning_rate=1e-3, weight_decay=1e-4)
 
@@ -136,10 +136,14 @@ BLOCKS = TrainConfig(
 
 BLOCKS_CONTINUOUS = replace(
     BLOCKS,
-    practise=replace(BLOCKS.practise, steps=200_000, copies=512),
-    inverse=replace(BLOCKS.inverse, steps_per_episode=10),
+    detect=replace(BLOCKS.detect, labels=300_000, steps_between=1),
+    explore=replace(BLOCKS.explore, steps=500_000),
+    practise=replace(BLOCKS.practise, steps=100_000, copies=2_048),
+    inverse=replace(BLOCKS.inverse, steps_per_episode=20),
+    foresee=replace(BLOCKS.foresee, curious=0.4),
 )
-"""The same; physics is dear here, so a scene is dropped into several times before it is cleared."""
+"""Physics is dear here: each state is labelled, and a scene is dropped into many times before it is cleared, which is
+also how towers come about."""
 
 PRESETS: dict[str, TrainConfig] = {
     "switches": TrainConfig(
@@ -161,21 +165,33 @@ def default_config(name: str) -> TrainConfig:
     return PRESETS.get(name, HOST)
 
 
+PUBLISHED_STEPS = {"starcraft-small": (16_000_000, 14_000_000), "starcraft-large": (16_000_000, 14_000_000)}
+"""Steps of exploring and of practising in the paper, where it tells and ours differ."""
+
+
 def paper_config(name: str) -> TrainConfig:
     """The paper's algorithm as published: plain REINFORCE, its rewards, decayed ratios, nothing of ours.
 
     Optimiser, step size and discount are not in the paper; they stay ours.
     """
     config = default_config(name)
+    exploring, practising = PUBLISHED_STEPS.get(name, (config.explore.steps, config.practise.steps))
     plain = replace(config.practise.learning, passes=1, minibatches=1, trace=1.0, cool_down=False)
     return replace(
         config,
-        explore=replace(config.explore, learning=plain),
+        explore=replace(config.explore, steps=exploring, learning=plain),
         practise=replace(
-            config.practise, learning=plain, step_reward=-0.1, hindsight=0.0, decay=0.9, aim="neighbours", hurry=0.0
+            config.practise,
+            steps=practising,
+            learning=plain,
+            step_reward=-0.1,
+            hindsight=0.0,
+            decay=0.9,
+            aim="neighbours",
+            hurry=0.0,
         ),
         detect=replace(config.detect, symmetric=False),
         inverse=replace(config.inverse, symmetric=False),
-        foresee=replace(config.foresee, learn=False),
+        foresee=replace(config.foresee, learn=False, curious=0.0),
         estimator="ratio",
     )

@@ -63,11 +63,12 @@ def _small(size: str) -> tuple[str, ...]:
 
 
 def _sized(environment: str, size: str) -> list[Subject]:
-    """The agent as published and ours, from so many examples."""
+    """The agent as published and ours, from so many examples; where physics is dear, as many as the settings say."""
     tasks = TASKS if size == "1m" else ("1-step", "multi-step")
     suffix = "" if size == "1m" else f"-{size}"
     published, ours, settings = measured(tasks, PUBLISHED), measured(tasks, OURS), PLAIN_RATIO
     alone = NOTHING_BESIDE if size in ("10k", "100k") else ()
+    examples = _examples(size) if environment == "blocks" else ()
     if size == "1m":
         published += measured(tasks, WITHOUT_C_PI)
     if (environment, size) == ("blocks", "1m"):
@@ -80,14 +81,14 @@ def _sized(environment: str, size: str) -> list[Subject]:
             environment,
             published,
             preset="paper",
-            settings=(*settings, *_examples(size)),
+            settings=(*settings, *examples),
             small=_small(size),
         ),
         Subject(
             f"{environment}-default{suffix}",
             environment,
             ours,
-            settings=(*_examples(size), *alone),
+            settings=(*examples, *alone),
             small=(*_small(size), *alone),
         ),
     ]
