@@ -140,7 +140,7 @@ def renamed_counts(env: Environment, counts: TransitionCounts) -> TransitionCoun
     space, every = env.attributes, TransitionCounts(env.attributes.num_words)
     values = np.asarray(space.unpack(counts.sets.rows))
     source, target = counts.pairs.rows.T
-    for order in env.symmetries.attributes:
+    for order in env.symmetries.counted:
         words = np.asarray(space.pack(values[:, order]))
         every.add(words[source], words[target], counts.visits)
     return every

@@ -151,7 +151,7 @@ def _renamed_states(env: Environment, states: dict[bytes, int]) -> dict[bytes, i
     space, every = env.attributes, {}
     words = np.frombuffer(b"".join(states), np.uint32).reshape(len(states), -1)
     values = np.asarray(space.unpack(words))
-    for order in env.symmetries.attributes:
+    for order in env.symmetries.counted:
         for row, count in zip(np.asarray(space.pack(values[:, order])), states.values(), strict=True):
             every[row.tobytes()] = every.get(row.tobytes(), 0) + count
     return every
