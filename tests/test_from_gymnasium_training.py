@@ -19,9 +19,10 @@ from attribute_planner.parts.counting import TransitionCounts
 from attribute_planner.parts.policy import GoalPolicy
 from attribute_planner.parts.table import table_of_counts
 from attribute_planner.phases.detect import DetectConfig
-from attribute_planner.phases.explore import ExploreConfig, RandomActions, count_transitions, inverse_root_count
+from attribute_planner.phases.explore import ExploreConfig, count_transitions, inverse_root_count
 from attribute_planner.phases.neighbours import neighbour_graph
 from attribute_planner.phases.practise import AimAtNeighbours, PractiseConfig, add_attempts
+from attribute_planner.phases.roaming import RandomActions
 
 LENGTH, KEY_AT, DOOR_AT = 5, 0, 3
 LEFT, RIGHT, USE = range(3)
@@ -167,8 +168,8 @@ def test_the_end_of_an_episode_counts_and_its_cutting_off_does_not(limit: int, a
     behaviour = AimAtNeighbours(GoalPolicy(env, 8, key=jax.random.key(0)), graph, 100)
     collector = collector_for(env, None, 2, key=jax.random.key(1))
     experience = collector.collect(behaviour, 6, key=jax.random.key(2))
-    score = add_attempts(jnp.zeros((2, 1), jnp.int32), experience)
-    assert np.asarray(score).tolist() == [[attempts], [0]]
+    score = add_attempts(jnp.zeros((3, 1), jnp.int32), experience)
+    assert np.asarray(score)[:2].tolist() == [[attempts], [0]]
     assert np.asarray(experience.outcome.cut).sum() == (0 if attempts else 6)
 
 

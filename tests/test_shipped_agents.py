@@ -5,7 +5,7 @@ import pytest
 import attribute_planner as ap
 from attribute_planner.storage.agents import shipped_agents
 
-MAIN_TASKS = {"switches": "multi-step", "crafting": "craft", "blocks": "multi-step"}
+MAIN_TASKS = {"switches": "multi-step", "crafting": "craft", "blocks": "multi-step", "starcraft-small": "build"}
 
 
 @pytest.mark.parametrize(("name", "task"), MAIN_TASKS.items())

@@ -36,6 +36,7 @@ class Agent:
     patience: after how many steps without a change an attempt is given up.
     greedy: whether the policy always takes its likeliest action.
     outlook: what each action would lead to, where transitions are single steps and it was learned.
+    hurry: what each environment step costs in a plan, on the scale of −log c_π.
     """
 
     env: Environment
@@ -45,15 +46,16 @@ class Agent:
     patience: int
     greedy: bool = False
     outlook: Outlook | None = None
+    hurry: float = 0.0
 
     def with_estimator(self, name: str) -> "Agent":
-        """The same agent, believing another estimate of c_π: `ratio`, `posterior` or `visits`."""
+        """The same agent, believing another estimate of c_π: `ratio`, `posterior`, `alike` or `visits`."""
         return replace(self, table=replace(self.table, estimator=name))
 
     @cached_property
     def planner(self) -> Planner:
         """Plans on the agent's table."""
-        return Planner(self.table)
+        return Planner(self.table, hurry=self.hurry)
 
     @cached_property
     def _foresight_planner(self) -> Planner:

@@ -12,13 +12,14 @@ import numpy as np
 from attribute_planner.agent import Agent
 from attribute_planner.configuration import TrainConfig
 from attribute_planner.environments.interface import Environment
-from attribute_planner.learning.examples import collect_examples, count_examples
+from attribute_planner.learning.examples import count_examples
 from attribute_planner.learning.inverse import fit_inverse
 from attribute_planner.learning.progress import Watch, nobody
 from attribute_planner.parts.detector import AttributeDetector
 from attribute_planner.parts.outlook import Outlook
 from attribute_planner.parts.policy import GoalPolicy
 from attribute_planner.parts.table import TransitionTable, table_of_counts
+from attribute_planner.phases.curiosity import gather_examples
 from attribute_planner.phases.detect import Detected, detect
 from attribute_planner.phases.explore import Explored, explore, explored_by_chance
 from attribute_planner.phases.foresee import Foreseen, foresee, imagine
@@ -56,6 +57,9 @@ def train(
     possible = table_of_counts(env.attributes, explored.counts, config.estimator)
 
     begun_practice = _carried_over(begun, possible)
+    if begun_practice is None and config.explore.policy == "graph" and config.explore.width == config.practise.width:
+        # It has learned to take transitions already.
+        begun_practice = practice_of(explored.learner.policy, possible, config.practise)
     practised, table = practise(
         env, detector, possible, config.practise, key=practise_key, begun=begun_practice, watch=watch
     )
@@ -77,14 +81,8 @@ def _train_on_single_steps(
     learned from fewer is learned anew.
     """
     policy_key, inverse_key, foresee_key, attempts_key, imagine_key = jax.random.split(practise_key, 5)
-    examples = collect_examples(
-        env,
-        detector,
-        config.explore.steps,
-        copies=config.explore.copies,
-        steps_per_episode=config.inverse.steps_per_episode,
-        key=explore_key,
-        watch=watch,
+    examples = gather_examples(
+        env, detector, config.explore, config.inverse, config.foresee, key=explore_key, watch=watch
     )
     counts = count_examples(env, examples, symmetric=config.inverse.symmetric)
     possible = table_of_counts(env.attributes, counts, config.estimator)
@@ -126,7 +124,7 @@ def agent_of(
     longest = config.practise.max_attempt_steps
     # One step is either enough or it is not; of longer attempts, a few take twice as long as they should.
     patience = longest if longest == 1 else 2 * longest
-    return Agent(env, detector, policy, table, patience, config.practise.greedy, outlook)
+    return Agent(env, detector, policy, table, patience, config.practise.greedy, outlook, config.practise.hurry)
 
 
 def _carried_over(begun: Progress, possible: TransitionTable) -> Practised | None:
@@ -134,6 +132,9 @@ def _carried_over(begun: Progress, possible: TransitionTable) -> Practised | Non
     if begun.practised is None or begun.explored is None:
         return begun.practised
     places = table_of_counts(possible.space, begun.explored.counts).edges_in(possible)
-    attempts, successes = np.zeros((2, possible.num_edges))
+    attempts, successes, spent = np.zeros((3, possible.num_edges))
     attempts[places], successes[places] = begun.practised.attempts, begun.practised.successes
-    return begun.practised._replace(attempts=attempts, successes=successes)
+    if begun.practised.spent is None:
+        return begun.practised._replace(attempts=attempts, successes=successes)
+    spent[places] = begun.practised.spent
+    return begun.practised._replace(attempts=attempts, successes=successes, spent=spent)

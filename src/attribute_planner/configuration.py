@@ -10,7 +10,7 @@ from attribute_planner.parts.table import ESTIMATORS
 from attribute_planner.phases.detect import DetectConfig
 from attribute_planner.phases.explore import BONUSES, ExploreConfig
 from attribute_planner.phases.foresee import ForeseeConfig
-from attribute_planner.phases.practise import LEARNERS, PractiseConfig
+from attribute_planner.phases.practise import AIMS, LEARNERS, PractiseConfig
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,8 @@ class TrainConfig:
     foresee: ForeseeConfig = field(default_factory=ForeseeConfig)
     """The outlook, likewise."""
     estimator: str = "posterior"
-    """How attempts and successes become c_π: `ratio` (the paper's), `posterior`, or `visits` (the paper's ablation)."""
+    """How attempts and successes become c_π: `ratio` (the paper's), `posterior`, `alike` (edges that change the same
+    help each other out), or `visits` (the paper's ablation)."""
 
     def __post_init__(self) -> None:
         if self.estimator not in ESTIMATORS:
@@ -39,6 +40,8 @@ class TrainConfig:
             raise unknown_name("exploring policy", self.explore.policy, EXPLORERS)
         if self.practise.method not in LEARNERS:
             raise unknown_name("learning method", self.practise.method, LEARNERS)
+        if self.practise.aim not in AIMS:
+            raise unknown_name("way of aiming", self.practise.aim, AIMS)
         if self.foresee.learn and self.practise.method != "inverse":
             raise ConfigurationError(
                 "An outlook is learned from single steps: foresee.learn needs practise.method=inverse."
@@ -75,7 +78,7 @@ class TrainConfig:
 SMALLEST_SHARE = 5
 """One step in so many is for exploring, unless exploration needs fewer."""
 
-EXPLORERS = ("count-based", "random")
+EXPLORERS = ("count-based", "graph", "random")
 
 
 def require_positive(name: str, value: float) -> None:
@@ -101,10 +104,14 @@ MANY_WORDS = DetectConfig(labels=1_000_000, held_out=0.02, fit=FitConfig(updates
 """For the grid worlds, if a detector is to be learned: many words are rare, those of far corners above all."""
 
 STARCRAFT = TrainConfig(
-    explore=ExploreConfig(steps=16_000_000, bonus="count", windows_per_epoch=10),
-    practise=PractiseConfig(steps=14_000_000, max_attempt_steps=50, window=50, windows_per_epoch=10),
+    explore=ExploreConfig(steps=40_000_000, bonus="count", copies=2_048, windows_per_epoch=10),
+    practise=PractiseConfig(
+        steps=40_000_000, max_attempt_steps=50, aim="far", copies=2_048, window=50, windows_per_epoch=10
+    ),
+    estimator="alike",
 )
-"""The paper's budgets, bonus and t_max."""
+"""The paper's bonus and t_max, for a GPU; an epoch is one episode long. There are more edges than can be tried often,
+and what was built cannot be undone, so practice tries what plans will rely on."""
 
 IMAGES = FitConfig(updates=12_000, batch=1024, learning_rate=1e-3, weight_decay=1e-4)
 
@@ -129,10 +136,14 @@ BLOCKS = TrainConfig(
 
 BLOCKS_CONTINUOUS = replace(
     BLOCKS,
-    practise=replace(BLOCKS.practise, steps=200_000, copies=512),
-    inverse=replace(BLOCKS.inverse, steps_per_episode=10),
+    detect=replace(BLOCKS.detect, labels=300_000, steps_between=1),
+    explore=replace(BLOCKS.explore, steps=500_000),
+    practise=replace(BLOCKS.practise, steps=100_000, copies=2_048),
+    inverse=replace(BLOCKS.inverse, steps_per_episode=20),
+    foresee=replace(BLOCKS.foresee, curious=0.4),
 )
-"""The same; physics is dear here, so a scene is dropped into several times before it is cleared."""
+"""Physics is dear here: each state is labelled, and a scene is dropped into many times before it is cleared, which is
+also how towers come about."""
 
 PRESETS: dict[str, TrainConfig] = {
     "switches": TrainConfig(
@@ -154,19 +165,33 @@ def default_config(name: str) -> TrainConfig:
     return PRESETS.get(name, HOST)
 
 
+PUBLISHED_STEPS = {"starcraft-small": (16_000_000, 14_000_000), "starcraft-large": (16_000_000, 14_000_000)}
+"""Steps of exploring and of practising in the paper, where it tells and ours differ."""
+
+
 def paper_config(name: str) -> TrainConfig:
     """The paper's algorithm as published: plain REINFORCE, its rewards, decayed ratios, nothing of ours.
 
     Optimiser, step size and discount are not in the paper; they stay ours.
     """
     config = default_config(name)
+    exploring, practising = PUBLISHED_STEPS.get(name, (config.explore.steps, config.practise.steps))
     plain = replace(config.practise.learning, passes=1, minibatches=1, trace=1.0, cool_down=False)
     return replace(
         config,
-        explore=replace(config.explore, learning=plain),
-        practise=replace(config.practise, learning=plain, step_reward=-0.1, hindsight=0.0, decay=0.9),
+        explore=replace(config.explore, steps=exploring, learning=plain),
+        practise=replace(
+            config.practise,
+            steps=practising,
+            learning=plain,
+            step_reward=-0.1,
+            hindsight=0.0,
+            decay=0.9,
+            aim="neighbours",
+            hurry=0.0,
+        ),
         detect=replace(config.detect, symmetric=False),
         inverse=replace(config.inverse, symmetric=False),
-        foresee=replace(config.foresee, learn=False),
+        foresee=replace(config.foresee, learn=False, curious=0.0),
         estimator="ratio",
     )

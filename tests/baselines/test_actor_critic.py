@@ -53,6 +53,7 @@ def test_the_gradient_of_the_loss_by_hand():
     earned = jnp.array([[3.0], [0.0]])
     config = DescentConfig(entropy=0.0, critic=0.5)
 
+    @eqx.filter_jit
     @eqx.filter_grad
     def slope(policy: GoalPolicy) -> jax.Array:
         return loss(policy, batch, earned, config, jnp.float32(1.0))[0]

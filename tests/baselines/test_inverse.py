@@ -43,7 +43,7 @@ def test_partial_goals_ask_for_some_change():
     assert 180 < partial.size < 240
 
 
-def test_steps_are_random_walks_and_their_first_actions():
+def test_steps_are_take_walks_and_their_first_actions():
     config = InverseBaselineConfig(examples=100, copies=20, walk=4)
     for regime, most in (("1-step", 1), ("multi-step", 4)):
         examples = collect(RING, regime, config, detector=None, key=jax.random.key(0), watch=nobody)

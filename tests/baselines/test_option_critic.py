@@ -40,7 +40,7 @@ def test_the_value_of_a_choice_by_hand():
     # The better one with probability 0.75, the other with 0.25.
     np.testing.assert_allclose(opinion.value(0.5), [0.75 * 3 + 0.25 * 1], rtol=1e-6)
     np.testing.assert_allclose(opinion.value(0.0), [3.0], rtol=1e-6)
-    assert opinion.under(jnp.array([1])).mode().tolist() == [1]
+    assert np.asarray(opinion.under(jnp.array([1])).mode()) == [1]
     assert opinion.under(jnp.array([1])).baseline.tolist() == [3.0]
 
 
@@ -64,21 +64,11 @@ def held(*options: int) -> Held:
 
 
 def test_an_option_is_followed_until_it_ends():
-    class Certain(OptionPolicy):
-        """The second option is worth more; the first one never ends, the second always."""
-
-        def __call__(self, observation: Any, values: jax.Array, goal: jax.Array) -> OptionOpinion:
-            each = (len(values), 2)
-            return OptionOpinion(
-                jnp.zeros((*each, 2)),
-                jnp.broadcast_to(jnp.array([[0.0, 1.0]]), each),
-                jnp.broadcast_to(jnp.array([[0.0, 1.0]]), each),
-                None,
-                TWO,
-            )
-
+    # The second option is worth more; the first one never ends, the second always.
     env = Still(VectorSpec(1), numbers(2), TWO)
-    player = OptionPlayer(with_drawn_weights(lambda key: Certain(env, 4, 2, key=key)))
+    policy = jax.tree.map(jnp.zeros_like, with_drawn_weights(lambda key: OptionPolicy(env, 4, 2, key=key)))
+    policy = eqx.tree_at(lambda policy: policy.worth_head.bias, policy, jnp.array([0.0, 1.0]))
+    player = OptionPlayer(eqx.tree_at(lambda policy: policy.end_head.bias, policy, jnp.array([-99.0, 99.0])))
     assert player.begin(3).option.tolist() == [NO_OPTION] * 3
     values = jnp.zeros((3, 1), jnp.int32)
     memory, _, choice = player.decide(held(NO_OPTION, 0, 1), jnp.zeros((3, 1)), values, values, key=jax.random.key(0))
@@ -95,7 +85,7 @@ def test_options_over_all_kinds_of_actions(actions: Any):
     _, action, choice = eqx.filter_jit(OptionPlayer(policy, 0.1).decide)(
         held(*[NO_OPTION] * 5), jnp.zeros((5, 3)), values, values, key=jax.random.key(0)
     )
-    again = policy(jnp.zeros((5, 3)), values, values).under(choice.option).log_prob(action)
+    again = eqx.filter_jit(policy)(jnp.zeros((5, 3)), values, values).under(choice.option).log_prob(action)
     np.testing.assert_allclose(choice.log_prob, again, rtol=1e-5)
 
 
@@ -103,10 +93,9 @@ def test_units_follow_one_option_together():
     policy = with_drawn_weights(lambda key: OptionPolicy(Levers(), 8, 3, key=key))
     seen = UnitObservation(jnp.eye(3)[None], jnp.array([[True, True, False]]))
     values = jnp.zeros((1, 1), jnp.int32)
-    opinion = policy(seen, values, values)
+    opinion = eqx.filter_jit(policy)(seen, values, values)
     assert opinion.worth.shape == opinion.end.shape == (1, 3)
     followed = opinion.under(jnp.array([2]))
-    np.testing.assert_allclose(followed.actions.log_prob(jnp.array([[0, 1, 0]])).shape, (1, 3))
     # What the third unit, which is not active, would do makes no difference.
     one, other = jnp.array([[0, 1, 0]]), jnp.array([[0, 1, 1]])
     assert followed.log_prob(one) == followed.log_prob(other)

@@ -71,6 +71,7 @@ def test_a_table_is_filled_by_its_own_cells():
 
 def test_cells_are_chosen_by_how_their_names_begin():
     assert [cell.name for cell in chosen_cells(names=["paper-switches-paper-0"])] == ["paper-switches-paper-0"]
+    assert [cell.name for cell in chosen_cells(names=["paper-blocks-paper-1"])] == ["paper-blocks-paper-1"]
     assert {cell.subject.name for cell in chosen_cells(scale="small", names=["small-crafting-pa"])} == {
         "crafting-paper"
     }

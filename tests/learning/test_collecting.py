@@ -9,7 +9,7 @@ import pytest
 from attribute_planner.environments.graph_world import GraphWorld, Place
 from attribute_planner.environments.interface import Environment
 from attribute_planner.learning.collecting import DeviceCollector, Experience, HostCollector, collector_for
-from attribute_planner.phases.explore import RandomActions
+from attribute_planner.phases.roaming import RandomActions
 from tests.probes import RING, Hosted
 
 KEY = jax.random.key(0)

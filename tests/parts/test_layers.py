@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from attribute_planner.parts.layers import BagOfWords, Convolutions, Dense, Tower, sum_of_rows
+from attribute_planner.parts.layers import BagOfWords, Convolutions, Dense, Tower, halving_convolution, sum_of_rows
 
 
 def gathered_sum(rows: jax.Array, words: jax.Array) -> jax.Array:
@@ -60,3 +60,13 @@ def test_layers_take_any_number_of_leading_axes():
 
 def test_each_convolution_halves_the_picture():
     assert shape_of(lambda key: Convolutions([3, 4, 5], key=key), 2, 9, 16, 3) == (2, 3, 4, 5)
+
+
+@pytest.mark.parametrize("size", [(8, 12), (7, 12), (8, 5)])
+def test_a_halving_convolution_is_one_with_stride_two(size: tuple[int, int]):
+    image_key, kernel_key = jax.random.split(jax.random.key(0))
+    images = jax.random.normal(image_key, (2, *size, 3))
+    kernel = jax.random.normal(kernel_key, (3, 3, 3, 5))
+    layout = ("NHWC", "HWIO", "NHWC")
+    plain = jax.lax.conv_general_dilated(images, kernel, (2, 2), "SAME", dimension_numbers=layout)
+    np.testing.assert_allclose(halving_convolution(images, kernel), plain, atol=1e-4)

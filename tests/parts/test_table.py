@@ -75,6 +75,19 @@ def test_the_posterior_begins_with_two_attempts_that_went_as_all_did():
     np.testing.assert_allclose(with_estimator("posterior"), [(1 + 10 / 7) / 6, 5 / 7, (8 + 10 / 7) / 10])
 
 
+def test_edges_that_change_the_same_help_each_other_out():
+    """0 → 1 and 1 → 2 both add one; 2 → 0 takes two away."""
+    ends = np.array([0, 1, 2], np.int32), np.array([1, 2, 0], np.int32)
+    words, seen = np.arange(3, dtype=np.uint32)[:, None], np.ones(3)
+    tried, taken = np.array([8.0, 0, 2]), np.array([8.0, 0, 0])
+    table = TransitionTable(numbers(3), words, *ends, seen, tried, taken, "alike", spent=np.array([16.0, 0, 20]))
+    # All together: 9 / 12. Those that add one: (8 + 2 · ¾) / 10 = 0.95; the other one: (0 + 2 · ¾) / 4 = 3/8.
+    np.testing.assert_allclose(table.probability, [(8 + 5 * 0.95) / 13, 0.95, 5 * 0.375 / 7])
+    # An attempt took 3.6 steps on average; one that adds one (16 + 3.6) / 9, worth two attempts.
+    usual = (16 + 3.6) / 9
+    np.testing.assert_allclose(table.duration, [(16 + 2 * usual) / 10, usual, (20 + 2 * (23.6 / 3)) / 4])
+
+
 def test_visits_are_the_share_of_the_ways_out_of_a_set():
     np.testing.assert_allclose(with_estimator("visits"), [0.25, 0.75, 1.0])
 

@@ -33,7 +33,7 @@ def edges_of(explored: Explored) -> dict[tuple[int, int], int]:
 RING_EDGES = {(i, (i + step) % 5) for i in range(5) for step in (1, -1)}
 
 
-@pytest.mark.parametrize("policy", ["random", "count-based"])
+@pytest.mark.parametrize("policy", ["random", "count-based", "graph"])
 def test_all_edges_of_a_small_world_are_found_and_no_others(policy):
     explored = explore(RING, None, replace(TINY.explore, policy=policy), key=KEY, watch=nobody)
     visits = edges_of(explored)
@@ -62,16 +62,36 @@ LURE = graph_world(
 """A corridor to 8: of four actions one leads on, one back, and two back to the start."""
 
 
+def farthest(policy: str, **settings: Any) -> int:
+    config = replace(TINY.explore, steps=9_600, policy=policy, **settings)
+    return max(max(edge) for edge in edges_of(explore(LURE, None, config, key=KEY, watch=nobody)))
+
+
 def test_counting_leads_farther_than_chance():
-    config = replace(TINY.explore, steps=9_600)
-    farthest = {
-        policy: max(
-            max(edge) for edge in edges_of(explore(LURE, None, replace(config, policy=policy), key=KEY, watch=nobody))
-        )
-        for policy in ("random", "count-based")
-    }
-    assert farthest["count-based"] == 8
-    assert farthest["random"] < 8
+    assert farthest("random") < 8
+    assert farthest("count-based") == 8
+
+
+def test_the_graph_leads_farther_than_chance():
+    assert farthest("graph", max_attempt_steps=4) == 8
+
+
+def test_an_action_that_is_kept_up_leads_farther_than_one_drawn_anew():
+    # One action leads all the way, and it is kept up for ten steps on average.
+    assert farthest("random", persistence=10.0) == 8
+
+
+def test_attempts_on_the_graph_are_kept_for_each_transition():
+    config = replace(TINY.explore, policy="graph", max_attempt_steps=4)
+    explored = explore(RING, None, config, key=KEY, watch=nobody)
+    attempts, successes = explored.tried
+    assert len(attempts) == len(explored.counts.pairs)
+    # Every step of the ring ends an attempt. In the first of four epochs nothing was known to aim at, and later one
+    # attempt in five was random.
+    assert 0.5 * explored.steps < attempts.sum() < 0.8 * explored.steps
+    assert successes.sum() <= attempts.sum()
+    # The policy has learned which of the two actions leads on: chance takes half.
+    assert successes.sum() > 0.6 * attempts.sum()
 
 
 def test_exploring_reports_each_epoch():

@@ -116,8 +116,9 @@ WALK = experience_of(
 
 
 def test_attempts_are_counted_for_the_pair_that_was_aimed_at():
-    score = add_attempts(jnp.array([[10, 0, 0], [5, 0, 0]], jnp.int32), WALK)
-    assert score.tolist() == [[12, 1, 0], [6, 0, 0]]
+    score = add_attempts(jnp.array([[10, 0, 0], [5, 0, 0], [30, 0, 0]], jnp.int32), WALK)
+    # Of the steps, those count as well that were cut off, or are not over yet.
+    assert score.tolist() == [[12, 1, 0], [6, 0, 0], [35, 2, 1]]
 
 
 def test_hindsight_finds_where_attempts_ended_that_went_elsewhere():

@@ -29,16 +29,15 @@ def test_back_in_an_old_one_it_tries_what_it_has_not_tried_its_favourites_first(
 
 
 def test_it_goes_back_to_where_something_better_is_left_to_try(trail: Trail):
-    # a -right→ b -right→ c; at c nothing promising is left, at a there still is: back over b.
-    undecided = np.log([0.45, 0.1, 0.45])
-    for place, log_probs, there in ((b"a", undecided, b"b"), (b"b", FAVOURS_RIGHT, b"c"), (b"c", FAVOURS_RIGHT, b"c")):
+    # a -right→ b -right→ c; at c nothing promising is left, at b the policy would rather have stayed.
+    would_rather_stay = np.log([0.05, 0.05, 0.9])
+    ways = ((b"a", FAVOURS_RIGHT, b"b"), (b"b", would_rather_stay, b"c"), (b"c", FAVOURS_RIGHT, b"c"))
+    for place, log_probs, there in ways:
         trail.decide(place, log_probs, RIGHT)
         trail.remember(place, RIGHT, there)
-    for place, there in ((b"b", b"a"), (b"c", b"b")):
-        trail.remember(place, LEFT, there)
+    trail.remember(b"c", LEFT, b"b")
     assert trail.decide(b"c", FAVOURS_RIGHT, RIGHT) == LEFT
-    assert trail.decide(b"b", FAVOURS_RIGHT, RIGHT) == LEFT
-    assert trail.decide(b"a", undecided, RIGHT) in (LEFT, STAY)
+    assert trail.decide(b"b", would_rather_stay, RIGHT) == STAY
 
 
 def test_what_never_changes_a_thing_is_tried_last(trail: Trail):
@@ -50,6 +49,36 @@ def test_what_never_changes_a_thing_is_tried_last(trail: Trail):
     trail.decide(b"a", likes_to_stay, RIGHT)
     trail.remember(b"a", RIGHT, b"a")
     assert trail.decide(b"a", likes_to_stay, RIGHT) == LEFT
+
+
+def test_what_undoes_the_last_action_need_not_be_tried_again():
+    trail = Trail()
+    likes_left = np.log([0.6, 0.3, 0.1])
+    for before, after in ((b"a", b"b"), (b"b", b"c")):
+        trail.decide(before, likes_left, RIGHT)
+        trail.remember(before, RIGHT, after)
+        trail.decide(after, likes_left, LEFT)
+        trail.remember(after, LEFT, before)
+        trail.decide(before, likes_left, RIGHT)
+        trail.remember(before, RIGHT, after)
+    trail.decide(b"c", likes_left, RIGHT)
+    trail.remember(b"c", RIGHT, b"d")
+    trail.decide(b"d", likes_left, STAY)
+    trail.remember(b"d", STAY, b"d")
+    # To the left of d is c: whoever came from there knows that without going back.
+    assert trail.decide(b"d", likes_left, LEFT) == RIGHT
+
+
+def test_an_aim_that_was_given_up_is_searched_for_where_the_search_stopped():
+    trails = Trails(Discrete(("left", "right", "stay")), copies=1)
+    watched, here = np.array([True]), HERE[:1]
+    log_probs, sampled = FAVOURS_RIGHT[None], np.array([RIGHT])
+    trails.decide(watched, here, log_probs, sampled)
+    trails.remember(0, here, RIGHT, here)
+    trails.turn(0, before=7, now=8)
+    assert trails.decide(watched, here, log_probs, sampled).tolist() == [RIGHT]
+    trails.turn(0, before=8, now=7)
+    assert trails.decide(watched, here, log_probs, sampled).tolist() == [LEFT]
 
 
 def test_trails_are_kept_for_the_copies_that_are_watched():

@@ -14,7 +14,7 @@ from attribute_planner.baselines.player import PolicyPlayer
 from attribute_planner.baselines.regimes import random_mentions
 from attribute_planner.environments.interface import Environment
 from attribute_planner.errors import unknown_name
-from attribute_planner.learning.examples import Examples, random_walks
+from attribute_planner.learning.examples import Examples, joined, take_walks
 from attribute_planner.learning.inverse import InverseConfig, fit_inverse
 from attribute_planner.learning.progress import Watch, nobody
 from attribute_planner.parts.bodies import NO_VALUE
@@ -99,7 +99,7 @@ def collect(
     """Random steps, and where they led: at once, or later on."""
     walk_key, later_key = jax.random.split(key)
     single = regime == "1-step"
-    walks = random_walks(
+    walks = take_walks(
         env,
         detector,
         config.examples,
@@ -111,4 +111,4 @@ def collect(
     steps: list[Examples] = []
     for number, walk in enumerate(walks):
         steps += walk if single else later_goals(walk, key=jax.random.fold_in(later_key, number))
-    return jax.tree.map(lambda *leaves: np.concatenate(leaves)[: config.examples], *steps)
+    return joined(*steps).take(slice(0, config.examples))

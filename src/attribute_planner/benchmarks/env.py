@@ -9,14 +9,17 @@ import numpy as np
 
 from attribute_planner.benchmarks.measuring import Measurement, rates, seconds
 from attribute_planner.environments.gridworld.switches import ColoredSwitches
+from attribute_planner.environments.interface import PureEnvironment
+from attribute_planner.environments.spaces import uniform_action
 from attribute_planner.learning.collecting import collector_for
 from attribute_planner.learning.reinforce import ReinforceConfig, new_learner, update
 from attribute_planner.parts.counting import TransitionCounts
 from attribute_planner.parts.policy import GoalPolicy
 from attribute_planner.parts.table import table_of_counts
-from attribute_planner.phases.explore import BONUSES, ExploreConfig, FreeRoaming, RandomActions, count_transitions
+from attribute_planner.phases.explore import BONUSES, ExploreConfig, count_transitions
 from attribute_planner.phases.neighbours import neighbour_graph
 from attribute_planner.phases.practise import AimAtNeighbours, PractiseConfig, attempt_batch
+from attribute_planner.phases.roaming import FreeRoaming, RandomActions
 
 PEER = "MiniGrid's base class under Gymnasium's SyncVectorEnv"
 PEER_COPIES, PEER_SECONDS = 16, 3.0
@@ -41,8 +44,9 @@ def measure() -> list[Measurement]:
     ]
 
 
-def alone_rate(env: ColoredSwitches, copies: int, key: jax.Array) -> float:
+def alone_rate(env: PureEnvironment, copies: int, key: jax.Array) -> float:
     """Random actions for one whole episode, the reset that begins it included."""
+    actors = (copies,) if env.units is None else (copies, env.units)
 
     @jax.jit
     def episode(key: jax.Array) -> jax.Array:
@@ -50,7 +54,7 @@ def alone_rate(env: ColoredSwitches, copies: int, key: jax.Array) -> float:
         states = jax.vmap(env.reset)(jax.random.split(reset_key, copies))
 
         def step(states, step_key):
-            action = jax.random.randint(step_key, (copies,), 0, env.actions.count)
+            action = uniform_action(env.actions, actors, key=step_key)
             return jax.vmap(partial(env.step, key=step_key))(states, action), None
 
         states, _ = jax.lax.scan(step, states, jax.random.split(play_key, env.episode_steps))
@@ -59,7 +63,7 @@ def alone_rate(env: ColoredSwitches, copies: int, key: jax.Array) -> float:
     return copies * env.episode_steps / seconds(lambda: episode(key))
 
 
-def acting_rate(env: ColoredSwitches, copies: int, key: jax.Array) -> float:
+def acting_rate(env: PureEnvironment, copies: int, key: jax.Array) -> float:
     """The policy observes and samples its actions, over one whole episode."""
     policy_key, begin_key, play_key = jax.random.split(key, 3)
     policy = GoalPolicy(env, width=100, key=policy_key)

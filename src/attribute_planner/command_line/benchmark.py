@@ -11,6 +11,7 @@ BENCHMARKS = {
     "blocks": "attribute_planner.benchmarks.blocks",
     "env": "attribute_planner.benchmarks.env",
     "plan": "attribute_planner.benchmarks.plan",
+    "starcraft": "attribute_planner.benchmarks.starcraft",
 }
 """The module of each benchmark; its `measure` returns the lines."""
 
@@ -19,7 +20,7 @@ def benchmark(names: tyro.conf.Positional[tuple[str, ...]] = (), json: bool = Fa
     """Measure speed, side by side with peers in the same run.
 
     Args:
-        names: Which benchmarks to run: blocks, env, plan; all if none is named.
+        names: Which benchmarks to run: blocks, env, plan, starcraft; all if none is named.
         json: Print JSON instead of tables.
     """
     for name in names:

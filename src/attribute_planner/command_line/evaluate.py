@@ -12,7 +12,7 @@ def evaluate(
     task: str | None = None,
     episodes: int = 1000,
     mode: Literal["default", "memory", "paper"] = "default",
-    estimator: Literal["ratio", "posterior", "visits"] | None = None,
+    estimator: Literal["ratio", "posterior", "alike", "visits"] | None = None,
     seed: int = 0,
     json: bool = False,
 ) -> int:
@@ -36,8 +36,9 @@ def evaluate(
     if json:
         print_json(evaluation_to_json(result))
         return 0
+    oracle = {} if result.oracle is None else {"scripted player": f"{result.oracle:.1%}"}
     print_table(
-        ("environment", "task", "mode", "episodes", "success", "95 % interval", "steps", "replans"),
+        ("environment", "task", "mode", "episodes", "success", "95 % interval", "steps", "replans", *oracle),
         [
             (
                 result.environment,
@@ -48,6 +49,7 @@ def evaluate(
                 f"{result.interval.low:.1%} – {result.interval.high:.1%}",
                 f"{result.mean_steps:.1f}",
                 f"{result.mean_replans:.2f}",
+                *oracle.values(),
             )
         ],
     )
@@ -67,4 +69,5 @@ def evaluation_to_json(result: Any) -> dict[str, Any]:
         "mean_replans": result.mean_replans,
         "planned": result.planned,
         "max_steps": result.max_steps,
+        "oracle": result.oracle,
     }

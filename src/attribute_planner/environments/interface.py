@@ -13,8 +13,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from attribute_planner.attributes import AttributeSpace
-from attribute_planner.environments.spaces import ActionSpace, Observation, ObservationSpec
+from attribute_planner.attributes import AttributeSpace, Goal
+from attribute_planner.environments.spaces import ActionSpace, Array, Observation, ObservationSpec
 from attribute_planner.environments.symmetry import Symmetries
 from attribute_planner.environments.tasks import Task
 from attribute_planner.environments.worlds import PureWorlds, Worlds
@@ -83,6 +83,14 @@ class Environment(abc.ABC):
         Most environments on the host keep the observations themselves.
         """
         return states
+
+    def oracle(self, states: Any, goals: Goal, max_steps: int) -> Array | None:
+        """`[B]` whether a player written by hand, who may see everything, reaches goals `[B, A]` from states `[B]`.
+
+        Its success beside an agent's tells hard tasks from impossible ones. `None` if there is no such player.
+        """
+        del states, goals, max_steps
+        return None
 
     def task(self, name: str | None) -> Task:
         """The task of that name; the main one for `None`."""

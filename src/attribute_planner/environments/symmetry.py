@@ -26,6 +26,14 @@ class Symmetries(abc.ABC):
     def count(self) -> int:
         return len(self.attributes)
 
+    @property
+    def counted(self) -> np.ndarray:
+        """`int[n, A]` those under which transitions are counted for the table; by default all.
+
+        Networks learn from all of them. A table has to list them, and a larger one takes longer to plan on.
+        """
+        return self.attributes
+
     def rename_values(self, values: Array, which: jax.Array) -> jax.Array:
         """Attribute values `[N, A]`, each under its own renaming `[N]`; can be traced."""
         return jnp.take_along_axis(jnp.asarray(values), jnp.asarray(self.attributes)[which], axis=-1)

@@ -11,7 +11,7 @@ from attribute_planner.agent import Agent
 from attribute_planner.attributes import Goal
 from attribute_planner.configuration import require_positive
 from attribute_planner.environments.tasks import Task, is_solved_at_start
-from attribute_planner.environments.worlds import Worlds, where_batch
+from attribute_planner.environments.worlds import Moment, Worlds, where_batch
 from attribute_planner.errors import AttributePlannerError
 from attribute_planner.experiments.statistics import Interval, success_interval
 from attribute_planner.planning.episode import Episode
@@ -30,6 +30,7 @@ class Evaluation:
     success: share of the episodes that reached the goal; interval: its 95 % interval.
     mean_steps: environment steps of the successful ones.
     planned: mean probability that the plans promised at the start.
+    oracle: share of the same tasks that the environment's own scripted player solves; `None` where there is none.
     """
 
     environment: str
@@ -42,6 +43,7 @@ class Evaluation:
     mean_replans: float
     planned: float
     max_steps: int
+    oracle: float | None = None
 
 
 def evaluate(
@@ -51,24 +53,29 @@ def evaluate(
     require_positive("episodes", episodes)
     chosen = agent.task(task)
     done: list[Episode] = []
+    solvable: list[bool] = []
     for batch_key in batch_keys(seed):
-        done += attempt_tasks(agent, chosen, min(AT_ONCE, episodes - len(done)), mode, key=batch_key)
+        count = min(AT_ONCE, episodes - len(done))
+        attempted, solved = attempt_tasks(agent, chosen, count, mode, key=batch_key)
+        done += attempted
+        solvable += solved
         if len(done) >= episodes:
             break
-    return _summary(agent, chosen, mode, done)
+    return _summary(agent, chosen, mode, done, solvable)
 
 
-def attempt_tasks(agent: Agent, task: Task, count: int, mode: str, *, key: Key) -> list[Episode]:
-    """`count` episodes, side by side."""
+def attempt_tasks(agent: Agent, task: Task, count: int, mode: str, *, key: Key) -> tuple[list[Episode], list[bool]]:
+    """`count` episodes, side by side; and whether the environment's oracle, if it has one, solves the same tasks."""
     start_key, goal_key, pursue_key = jax.random.split(key, 3)
     worlds = agent.env.worlds(count)
     try:
         moment = worlds.reset(start_key, task)
         start = np.asarray(agent.detect(moment) if moment.values is None else moment.values)
         drawn = draw_goals(task, worlds, start, key=goal_key)
+        solved = oracle_success(agent, task, moment, drawn)
         goals = [drawn[copy] for copy in range(count)]
         config = ExecutionConfig(mode, agent.patience)
-        return agent.pursue(worlds, moment, goals, task.max_steps, config, key=pursue_key)
+        return agent.pursue(worlds, moment, goals, task.max_steps, config, key=pursue_key), solved
     finally:
         worlds.close()
 
@@ -89,6 +96,12 @@ def draw_goals(task: Task, worlds: Worlds, start: np.ndarray, *, key: Key) -> Go
     raise AttributePlannerError(f"Task {task.name!r} only has goals that are satisfied at the start.")
 
 
+def oracle_success(agent: Agent, task: Task, moment: Moment, goals: Goal) -> list[bool]:
+    """Which goals the environment's oracle reaches from the same start; empty if it has none."""
+    solved = agent.env.oracle(moment.states, goals, task.max_steps)
+    return [] if solved is None else np.asarray(solved).tolist()
+
+
 def batch_keys(seed: int) -> Iterator[Key]:
     """A key for each batch of episodes: with the same seed, all models face the same tasks."""
     key = jax.random.key(seed)
@@ -98,7 +111,7 @@ def batch_keys(seed: int) -> Iterator[Key]:
         number += 1
 
 
-def _summary(agent: Agent, task: Task, mode: str, episodes: list[Episode]) -> Evaluation:
+def _summary(agent: Agent, task: Task, mode: str, episodes: list[Episode], solvable: list[bool]) -> Evaluation:
     won = [episode for episode in episodes if episode.success]
     return Evaluation(
         environment=agent.env.name,
@@ -111,4 +124,5 @@ def _summary(agent: Agent, task: Task, mode: str, episodes: list[Episode]) -> Ev
         mean_replans=float(np.mean([episode.replans for episode in episodes])),
         planned=float(np.mean([episode.plan.probability for episode in episodes])),
         max_steps=task.max_steps,
+        oracle=float(np.mean(solvable)) if solvable else None,
     )

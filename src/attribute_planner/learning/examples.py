@@ -4,7 +4,7 @@ Where a transition between attribute sets takes a single step, they are all that
 edges, the inverse model and the outlook.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import jax
@@ -47,6 +47,10 @@ class Examples(NamedTuple):
         return jax.tree.map(lambda leaf: leaf[which], self)
 
 
+Choose = Callable[[Moment, np.ndarray, Key], Action]
+"""Picks an action for each of the worlds, given what is seen of them and their attribute values `[B, A]`."""
+
+
 def collect_examples(
     env: Environment,
     detector: AttributeDetector | None,
@@ -56,14 +60,19 @@ def collect_examples(
     steps_per_episode: int,
     key: Key,
     watch: Watch,
+    choose: Choose | None = None,
 ) -> Examples:
-    """`count` random actions in `copies` worlds at once, each of which begins anew after so many steps."""
-    walks = random_walks(env, detector, count, copies=copies, steps=steps_per_episode, key=key, watch=watch)
-    steps = [step for walk in walks for step in walk]
-    return jax.tree.map(lambda *leaves: np.concatenate(leaves)[:count], *steps)
+    """`count` actions in `copies` worlds at once, each of which begins anew after so many steps.
+
+    Random ones, unless there is someone to `choose`.
+    """
+    walks = take_walks(
+        env, detector, count, copies=copies, steps=steps_per_episode, key=key, watch=watch, choose=choose
+    )
+    return joined(*(step for walk in walks for step in walk)).take(slice(0, count))
 
 
-def random_walks(
+def take_walks(
     env: Environment,
     detector: AttributeDetector | None,
     count: int,
@@ -72,21 +81,21 @@ def random_walks(
     steps: int,
     key: Key,
     watch: Watch,
+    choose: Choose | None = None,
 ) -> Iterator[list[Examples]]:
-    """Walks of at most `steps` random actions from fresh states, in many copies at once, until there are `count`.
+    """Walks of at most `steps` actions from fresh states, in many copies at once, until there are `count`.
 
     Each is a list of its steps; a step holds one example per copy.
     """
     worlds = env.worlds(min(copies, count))
-    batch = (worlds.copies,) if env.units is None else (worlds.copies, env.units)
-    have = 0
+    choose, have = choose or random_choice(env), 0
     while have < count:
         key, reset_key = jax.random.split(key)
         moment = worlds.reset(reset_key)
         values, walk = _values(detector, moment), []
         for _ in range(steps):
             key, action_key, chance_key = jax.random.split(key, 3)
-            action = jax.tree.map(np.asarray, uniform_action(env.actions, batch, key=action_key))
+            action = jax.tree.map(np.asarray, choose(moment, values, action_key))
             after = worlds.step(action, chance_key)
             values_after = _values(detector, after)
             walk.append(Examples(jax.tree.map(np.asarray, moment.kept), action, values, values_after))
@@ -97,6 +106,22 @@ def random_walks(
                 break
         yield walk
     worlds.close()
+
+
+def random_choice(env: Environment) -> Choose:
+    """Any action is as likely as any other."""
+
+    def choose(moment: Moment, values: np.ndarray, key: Key) -> Action:
+        del moment
+        batch = (len(values),) if env.units is None else (len(values), env.units)
+        return uniform_action(env.actions, batch, key=key)
+
+    return choose
+
+
+def joined(*several: Examples) -> Examples:
+    """All of them, one after the other."""
+    return jax.tree.map(lambda *leaves: np.concatenate(leaves), *several)
 
 
 def count_examples(env: Environment, examples: Examples, *, symmetric: bool) -> TransitionCounts:
@@ -115,7 +140,7 @@ def renamed_counts(env: Environment, counts: TransitionCounts) -> TransitionCoun
     space, every = env.attributes, TransitionCounts(env.attributes.num_words)
     values = np.asarray(space.unpack(counts.sets.rows))
     source, target = counts.pairs.rows.T
-    for order in env.symmetries.attributes:
+    for order in env.symmetries.counted:
         words = np.asarray(space.pack(values[:, order]))
         every.add(words[source], words[target], counts.visits)
     return every

@@ -55,12 +55,33 @@ class Convolutions(eqx.Module):
         self.biases = tuple(jnp.zeros(shape[-1]) for shape in shapes)
 
     def __call__(self, images: jax.Array) -> jax.Array:
+        images = images.astype(_precision())
         for kernel, bias in zip(self.kernels, self.biases, strict=True):
-            images = jax.lax.conv_general_dilated(
-                images, kernel, window_strides=(2, 2), padding="SAME", dimension_numbers=("NHWC", "HWIO", "NHWC")
-            )
-            images = jax.nn.elu(images + bias.reshape(1, 1, 1, -1))
-        return images
+            outputs = halving_convolution(images, kernel.astype(images.dtype))
+            images = jax.nn.elu(outputs + bias.astype(images.dtype).reshape(1, 1, 1, -1))
+        return images.astype(jnp.float32)
+
+
+def _precision() -> jnp.dtype:
+    """On a GPU half the digits are enough for a convolution's inputs, and twice as fast; a CPU is slower with them."""
+    return jnp.dtype(jnp.bfloat16 if jax.default_backend() == "gpu" else jnp.float32)
+
+
+def halving_convolution(images: jax.Array, kernel: jax.Array) -> jax.Array:
+    """`[N, ⌈H/2⌉, ⌈W/2⌉, O]` the convolution of `[N, H, W, C]` with a 3 × 3 kernel `[3, 3, C, O]` and stride 2.
+
+    Where both sides are even, 2 × 2 pixels become one with all their channels, and the stride goes away: with as few
+    channels as a picture has, that is faster.
+    """
+    layout = ("NHWC", "HWIO", "NHWC")
+    count, height, width, channels = images.shape
+    if height % 2 or width % 2:
+        return jax.lax.conv_general_dilated(images, kernel, (2, 2), "SAME", dimension_numbers=layout)
+    images = images.reshape(count, height // 2, 2, width // 2, 2, channels).transpose(0, 1, 3, 2, 4, 5)
+    images = images.reshape(count, height // 2, width // 2, 4 * channels)
+    kernel = jnp.pad(kernel, ((0, 1), (0, 1), (0, 0), (0, 0))).reshape(2, 2, 2, 2, channels, -1)
+    kernel = kernel.transpose(0, 2, 1, 3, 4, 5).reshape(2, 2, 4 * channels, -1)
+    return jax.lax.conv_general_dilated(images, kernel, (1, 1), ((0, 1), (0, 1)), dimension_numbers=layout)
 
 
 class BagOfWords(eqx.Module):

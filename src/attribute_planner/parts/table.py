@@ -27,6 +27,7 @@ class TransitionTable:
     attempts: `float64[E]` how often practice aimed at `target` from `source`, decayed if so configured: A_π.
     successes: `float64[E]` how often it arrived: S_π.
     estimator: how these become a probability, a name in `ESTIMATORS`.
+    spent: `float64[E]` the environment steps that the attempts took, decayed likewise; `None` if nobody counted.
     """
 
     space: AttributeSpace
@@ -37,6 +38,7 @@ class TransitionTable:
     attempts: np.ndarray
     successes: np.ndarray
     estimator: str = "ratio"
+    spent: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         if self.estimator not in ESTIMATORS:
@@ -66,6 +68,19 @@ class TransitionTable:
     def probability(self) -> np.ndarray:
         """`float64[E]` c_π of each edge, by the table's estimator."""
         return ESTIMATORS[self.estimator](self)
+
+    @cached_property
+    def duration(self) -> np.ndarray:
+        """`float64[E]` how many steps an attempt at each edge takes; zero if nobody counted.
+
+        An edge that was hardly tried takes about as long as others that change the attributes in the same way.
+        """
+        if self.spent is None:
+            return np.zeros(self.num_edges)
+        kind = kinds_of_change(self)
+        attempts, spent = (np.bincount(kind, weights=each) for each in (self.attempts, self.spent))
+        usual = ((spent + self.spent.sum() / max(self.attempts.sum(), 1.0)) / (attempts + 1))[kind]
+        return (self.spent + PRIOR_ATTEMPTS * usual) / (self.attempts + PRIOR_ATTEMPTS)
 
     @cached_property
     def _number_by_key(self) -> dict[int, int]:
@@ -117,9 +132,12 @@ class TransitionTable:
         ends = zip(self.source.tolist(), self.target.tolist(), strict=True)
         return np.array([larger.edge(number[source], number[target]) for source, target in ends], np.int64)
 
-    def with_practice(self, attempts: np.ndarray, successes: np.ndarray) -> "TransitionTable":
+    def with_practice(
+        self, attempts: np.ndarray, successes: np.ndarray, spent: np.ndarray | None = None
+    ) -> "TransitionTable":
         """The same graph with other statistics of practice."""
-        return replace(self, attempts=np.asarray(attempts, float), successes=np.asarray(successes, float))
+        spent = None if spent is None else np.asarray(spent, float)
+        return replace(self, attempts=np.asarray(attempts, float), successes=np.asarray(successes, float), spent=spent)
 
 
 def visit_frequency(table: TransitionTable) -> np.ndarray:
@@ -145,28 +163,59 @@ def posterior_mean(table: TransitionTable) -> np.ndarray:
 
 PRIOR_ATTEMPTS = 2.0
 
+
+def posterior_by_change(table: TransitionTable) -> np.ndarray:
+    """The same, but the prior is the success of all edges that change the attributes in the same way.
+
+    On a graph with more edges than can be tried often, edges that were hardly tried then count as others of their kind.
+    """
+    kind = kinds_of_change(table)
+    attempts, successes = (np.bincount(kind, weights=each) for each in (table.attempts, table.successes))
+    overall = (table.successes.sum() + 1) / (table.attempts.sum() + 2)
+    prior = ((successes + PRIOR_ATTEMPTS * overall) / (attempts + PRIOR_ATTEMPTS))[kind]
+    return (table.successes + ALIKE_ATTEMPTS * prior) / (table.attempts + ALIKE_ATTEMPTS)
+
+
+ALIKE_ATTEMPTS = 5.0
+"""How many attempts the success of edges of the same kind is worth."""
+
+
+def kinds_of_change(table: TransitionTable) -> np.ndarray:
+    """`int32[E]` the same number for edges along which every attribute's value changes by the same amount."""
+    change = table.values[table.target] - table.values[table.source]
+    return RowIndex(change.shape[1]).number(change.astype(np.int32).view(np.uint32))
+
+
 ESTIMATORS: dict[str, Callable[[TransitionTable], np.ndarray]] = {
     "ratio": success_ratio,
     "posterior": posterior_mean,
+    "alike": posterior_by_change,
     "visits": visit_frequency,
 }
 
 
 def table_of_counts(space: AttributeSpace, counts: TransitionCounts, estimator: str = "ratio") -> TransitionTable:
     """The frozen table of what exploration has counted, with no practice yet."""
-    order = np.lexsort(counts.sets.rows.T)
+    order, edges = edge_order(counts)
     rank = np.empty(len(order), np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
-    source, target = rank[counts.pairs.rows[:, 0]], rank[counts.pairs.rows[:, 1]]
-    edges = np.lexsort((target, source))
+    source, target = rank[counts.pairs.rows[edges].T]
     nothing = np.zeros(len(edges))
     return TransitionTable(
         space,
         words=counts.sets.rows[order].copy(),
-        source=source[edges],
-        target=target[edges],
+        source=source,
+        target=target,
         visits=counts.visits[edges].astype(float),
         attempts=nothing,
         successes=nothing,
         estimator=estimator,
     )
+
+
+def edge_order(counts: TransitionCounts) -> tuple[np.ndarray, np.ndarray]:
+    """Which counted set each set of a table is, `int64[N]`, and which counted pair each edge, `int64[E]`."""
+    order = np.lexsort(counts.sets.rows.T)
+    rank = np.argsort(order)
+    source, target = rank[counts.pairs.rows.T]
+    return order, np.lexsort((target, source))

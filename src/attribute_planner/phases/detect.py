@@ -29,6 +29,8 @@ class DetectConfig:
     """Learn a detector although the environment gives f (which then only labels the examples)."""
     labels: int = 100_000
     """How many labelled states to learn from, where the environment's own f labels them."""
+    steps_between: int = 4
+    """Neighbours in time look alike: only each so-and-so-many-th state of random play is labelled."""
     held_out: float = 0.1
     """Which share of the labels is kept to measure the error."""
     symmetric: bool = True
@@ -64,15 +66,14 @@ def detect(env: Environment, config: DetectConfig, *, key: Key, watch: Watch) ->
     if env.describes and not config.learn:
         return None
     label_key, fit_key = jax.random.split(key)
-    return fit_detector(env, env_labels(env, config.labels, key=label_key), config, key=fit_key, watch=watch)
+    labels = env_labels(env, config.labels, config.steps_between, key=label_key)
+    return fit_detector(env, labels, config, key=fit_key, watch=watch)
 
 
-STEPS_BETWEEN_LABELS = 4
-"""Neighbours in time look alike: only each fourth state of random play is labelled."""
 COPIES = 1024
 
 
-def env_labels(env: Environment, count: int, *, key: Key) -> Labels:
+def env_labels(env: Environment, count: int, steps_between: int = 4, *, key: Key) -> Labels:
     """States met by random play, labelled by the environment's own f, or those that the environment brings along."""
     own = getattr(env, "labels", None)
     if own is not None:
@@ -84,16 +85,16 @@ def env_labels(env: Environment, count: int, *, key: Key) -> Labels:
     moment = None
     while len(states) * worlds.copies < count:
         key, reset_key = jax.random.split(key)
-        if moment is None or steps + STEPS_BETWEEN_LABELS > env.episode_steps:
+        if moment is None or steps + steps_between > env.episode_steps:
             moment, steps = worlds.reset(reset_key), 0
-        for _ in range(min(STEPS_BETWEEN_LABELS, env.episode_steps)):
+        for _ in range(min(steps_between, env.episode_steps)):
             key, action_key, chance_key, again_key = jax.random.split(key, 4)
             batch = (worlds.copies,) if env.units is None else (worlds.copies, env.units)
             action = uniform_action(env.actions, batch, key=action_key)
             moment = worlds.step(jax.tree.map(np.asarray, action), chance_key)
             if moment.over.any():
                 moment = worlds.reset_where(moment.over, again_key)
-        steps += STEPS_BETWEEN_LABELS
+        steps += steps_between
         states.append(jax.tree.map(np.asarray, moment.kept))
         values.append(compact(np.asarray(moment.values)))
     worlds.close()

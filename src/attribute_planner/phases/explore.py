@@ -2,22 +2,25 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from attribute_planner.environments.interface import Environment
-from attribute_planner.environments.spaces import Action, Observation, uniform_action
-from attribute_planner.learning.collecting import Arrival, Behaviour, Collector, Experience, collector_for
+from attribute_planner.learning.collecting import Collector, Experience, collector_for
 from attribute_planner.learning.progress import Watch
 from attribute_planner.learning.reinforce import Batch, Learner, ReinforceConfig, new_learner, update
 from attribute_planner.parts.bodies import no_values
 from attribute_planner.parts.counting import TransitionCounts
 from attribute_planner.parts.detector import AttributeDetector
 from attribute_planner.parts.policy import GoalPolicy
+from attribute_planner.parts.table import edge_order, table_of_counts
+from attribute_planner.phases.neighbours import NeighbourGraph
+from attribute_planner.phases.practise import PractiseConfig, add_attempts, attempt_batch
+from attribute_planner.phases.roaming import FreeRoaming, RandomActions, Roamed
+from attribute_planner.phases.seeking import seeker, seeking_graph
 
 Key = jax.Array
 
@@ -49,9 +52,16 @@ class ExploreConfig:
     steps: int = 1_000_000
     """Environment steps in all copies together: N₁ of Algorithm 1."""
     policy: str = "count-based"
-    """`count-based`, which learns to seek rare transitions, or `random`."""
+    """`count-based`, which learns to seek rare transitions; `graph`, which plans on the table to where they are, and
+    learns to take known ones on the way there; or `random`."""
     bonus: str = "share"
     """`share`: (N/t + 0.001)^-0.5; `count`: N^-0.5."""
+    persistence: float = 1.0
+    """For how many steps a random action is kept up, on average; each unit decides for itself."""
+    random_share: float = 0.2
+    """Share of the attempts that `graph` makes at random."""
+    max_attempt_steps: int = 50
+    """After how many steps `graph` gives an attempt up."""
     copies: int = 128
     """How many copies of the environment run at once."""
     window: int = 50
@@ -71,12 +81,15 @@ class Explored(NamedTuple):
     learner: the exploring policy.
     epoch: how many epochs it took so far.
     steps: how many environment steps.
+    tried: `float64[2, E]` attempts at each transition and successes, in the order of `counts.pairs`, which may be
+        longer; `graph` alone makes any.
     """
 
     counts: TransitionCounts
     learner: Learner
     epoch: int
     steps: int
+    tried: np.ndarray = np.zeros((2, 0))
 
 
 def explore(
@@ -116,14 +129,38 @@ def _explore_epoch(
     collector = collector_for(env, detector, config.copies, key=begin_key)
     # Counted in a copy: an epoch that is broken off must leave no trace, or it would count twice when it is repeated.
     learner, counts, steps, metrics = explored.learner, explored.counts.copy(), explored.steps, {}
+    attempts = Attempts(env, explored) if config.policy == "graph" else None
     for window_key in jax.random.split(windows_key, config.windows_per_epoch):
-        learner, metrics = _explore_window(env, collector, config, counts, learner, key=window_key)
+        learner, metrics = _explore_window(env, collector, config, counts, learner, attempts, key=window_key)
         steps += config.copies * config.window
         if steps >= config.steps:
             break
     collector.close()
     metrics = {"steps": steps, "sets": len(counts.sets), "edges": len(counts.pairs), **metrics}
-    return Explored(counts, learner, explored.epoch + 1, steps), metrics
+    tried = explored.tried if attempts is None else attempts.tried()
+    return Explored(counts, learner, explored.epoch + 1, steps, tried), metrics
+
+
+class Attempts:
+    """The graph on which an epoch seeks rare transitions, and how often it took those that it aimed at."""
+
+    def __init__(self, env: Environment, explored: Explored) -> None:
+        self._before = np.zeros((2, len(explored.counts.pairs)))
+        self._before[:, : explored.tried.shape[1]] = explored.tried
+        self._order = edge_order(explored.counts)[1]
+        table = table_of_counts(env.attributes, explored.counts)
+        self.graph: NeighbourGraph = seeking_graph(table.with_practice(*self._before[:, self._order]))
+        self._score = jnp.zeros((3, len(self.graph.target)), jnp.int32)
+
+    def add(self, experience: Experience) -> None:
+        """Count the attempts of a window."""
+        self._score = add_attempts(self._score, experience)
+
+    def tried(self) -> np.ndarray:
+        """`float64[2, E]` all attempts and successes, in the order in which the transitions were found."""
+        tried = self._before.copy()
+        tried[:, self._order] += np.asarray(self._score)[:2, : len(self._order)]
+        return tried
 
 
 def _explore_window(
@@ -132,18 +169,39 @@ def _explore_window(
     config: ExploreConfig,
     counts: TransitionCounts,
     learner: Learner,
+    attempts: Attempts | None,
     *,
     key: Key,
 ) -> tuple[Learner, dict]:
-    collect_key, update_key = jax.random.split(key)
+    collect_key, update_key, batch_key = jax.random.split(key, 3)
     if config.policy == "random":
-        experience = collector.collect(RandomActions(env), config.window, key=collect_key)
-        count_transitions(experience, counts, BONUSES[config.bonus])
-        return learner, {}
-    experience = collector.collect(FreeRoaming(learner.policy, env), config.window, key=collect_key)
+        behaviour = RandomActions(env, config.persistence)
+    elif attempts is not None:
+        behaviour = seeker(
+            env,
+            learner.policy,
+            attempts.graph,
+            max_attempt_steps=config.max_attempt_steps,
+            random_share=config.random_share,
+            persistence=config.persistence,
+        )
+    else:
+        behaviour = FreeRoaming(learner.policy, env)
+    experience = collector.collect(behaviour, config.window, key=collect_key)
     reward = count_transitions(experience, counts, BONUSES[config.bonus])
-    learner, metrics = update(learner, _batch(env, experience, reward), config.learning, key=update_key)
+    if config.policy == "random":
+        return learner, {}
+    if attempts is None:
+        batch = _batch(env, experience, reward)
+    else:
+        attempts.add(experience)
+        batch = attempt_batch(attempts.graph, experience, PRACTICE, key=batch_key)
+    learner, metrics = update(learner, batch, config.learning, key=update_key)
     return learner, {"bonus": float(reward.mean()), **{name: float(value) for name, value in metrics.items()}}
+
+
+PRACTICE = PractiseConfig()
+"""How `graph` learns on the way: as practice does by default."""
 
 
 def count_transitions(
@@ -173,54 +231,3 @@ def _batch(env: Environment, experience: Experience, reward: np.ndarray) -> Batc
         weight=jnp.ones(reward.shape),
         imitate=jnp.zeros(reward.shape, bool),
     )
-
-
-class Roamed(NamedTuple):
-    """What the exploring policy did, and thought then; `[B]` each."""
-
-    action: Action
-    log_prob: jax.Array
-    baseline: jax.Array
-
-
-class FreeRoaming(Behaviour[None]):
-    """Acts by a policy that is given no goal: π_e."""
-
-    policy: GoalPolicy
-    env: Environment = eqx.field(static=True)
-
-    def begin(self, copies: int) -> None:
-        return None
-
-    def act(
-        self, memory: None, observation: Observation, values: jax.Array, *, key: Key
-    ) -> tuple[None, Action, Roamed]:
-        opinion = self.policy(observation, values, no_values(self.env.attributes, values.shape[:-1]))
-        action = opinion.sample(key=key)
-        return None, action, Roamed(action, opinion.log_prob(action), opinion.baseline)
-
-    def judge(self, memory: None, arrival: Arrival) -> tuple[None, None]:
-        return None, None
-
-
-class Acted(NamedTuple):
-    """What was done; `[B]`."""
-
-    action: Action
-
-
-class RandomActions(Behaviour[None]):
-    """Acts uniformly at random: the most naive exploratory policy."""
-
-    env: Environment = eqx.field(static=True)
-
-    def begin(self, copies: int) -> None:
-        return None
-
-    def act(self, memory: None, observation: Observation, values: jax.Array, *, key: Key) -> tuple[None, Action, Any]:
-        batch = values.shape[:-1] if self.env.units is None else (*values.shape[:-1], self.env.units)
-        action = uniform_action(self.env.actions, batch, key=key)
-        return None, action, Acted(action)
-
-    def judge(self, memory: None, arrival: Arrival) -> tuple[None, None]:
-        return None, None

@@ -35,6 +35,8 @@ class ForeseeConfig:
     """Whether to add to the table what the outlook expects from the states that were seen."""
     imagined_states: int = 20_000
     """From how many of the states that were seen to imagine."""
+    curious: float = 0.0
+    """Share of the examples that are not random, but sought where an outlook expects rare outcomes."""
     fit: FitConfig = field(default_factory=FitConfig)
     """How it is fitted to the examples."""
     symmetric: bool = True
@@ -149,7 +151,7 @@ def _renamed_states(env: Environment, states: dict[bytes, int]) -> dict[bytes, i
     space, every = env.attributes, {}
     words = np.frombuffer(b"".join(states), np.uint32).reshape(len(states), -1)
     values = np.asarray(space.unpack(words))
-    for order in env.symmetries.attributes:
+    for order in env.symmetries.counted:
         for row, count in zip(np.asarray(space.pack(values[:, order])), states.values(), strict=True):
             every[row.tobytes()] = every.get(row.tobytes(), 0) + count
     return every

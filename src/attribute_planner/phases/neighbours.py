@@ -59,17 +59,34 @@ class NeighbourGraph(eqx.Module):
 
 def neighbour_graph(table: TransitionTable, visit_exponent: float = 1.0) -> NeighbourGraph:
     """The device form of an explored table; neighbours will be drawn by their visit counts to a power."""
-    weight = table.visits**visit_exponent
+    return graph_with_weights(table, table.visits**visit_exponent)
+
+
+def graph_with_weights(table: TransitionTable, weight: np.ndarray, *, padded: bool = False) -> NeighbourGraph:
+    """The device form of a table whose neighbours will be drawn by a weight `[E]` of each edge.
+
+    padded: whether sizes are rounded up to powers of two, so that of a table that grows only few sizes are compiled.
+    """
     leaving = np.bincount(table.source, weights=weight, minlength=table.num_nodes)
     before = np.concatenate([[0], np.cumsum(leaving)[:-1]])
-    within = np.cumsum(weight) - before[table.source]
+    within = (np.cumsum(weight) - before[table.source]) / leaving[table.source]
+    more_sets, more_edges = (_padding(size) if padded else 0 for size in (table.num_nodes, table.num_edges))
+    # Sets that do not exist come last in the order, and no edge leaves them.
     return NeighbourGraph(
-        words=jnp.asarray(table.words),
-        row_starts=jnp.asarray(table.row_starts, jnp.int32),
-        target=jnp.asarray(table.target, jnp.int32),
-        cumulative=jnp.asarray(within / leaving[table.source], jnp.float32),
+        words=jnp.asarray(np.pad(table.words, ((0, more_sets), (0, 0)), constant_values=np.uint32(2**32 - 1))),
+        row_starts=jnp.asarray(np.pad(table.row_starts, (0, more_sets), mode="edge"), jnp.int32),
+        target=jnp.asarray(np.pad(table.target, (0, more_edges)), jnp.int32),
+        cumulative=jnp.asarray(np.pad(within, (0, more_edges)), jnp.float32),
         space=table.space,
     )
+
+
+SMALLEST_PADDED = 1024
+
+
+def _padding(size: int) -> int:
+    """How many are missing to a power of two."""
+    return max(1 << max(size - 1, 0).bit_length(), SMALLEST_PADDED) - size
 
 
 def _first_at_least(reached: Callable[[jax.Array], jax.Array], low: jax.Array, high: jax.Array, size: int) -> jax.Array:

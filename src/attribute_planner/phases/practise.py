@@ -17,8 +17,9 @@ from attribute_planner.learning.progress import Watch
 from attribute_planner.learning.reinforce import Batch, Learner, ReinforceConfig, new_learner, update
 from attribute_planner.parts.bodies import NO_VALUE
 from attribute_planner.parts.detector import AttributeDetector
-from attribute_planner.parts.policy import GoalPolicy
+from attribute_planner.parts.policy import GoalPolicy, Opinion
 from attribute_planner.parts.table import UNKNOWN, TransitionTable
+from attribute_planner.phases.far_aims import edge_on_the_way, plan_to_far_sets
 from attribute_planner.phases.neighbours import NeighbourGraph, neighbour_graph
 
 Key = jax.Array
@@ -41,6 +42,12 @@ class PractiseConfig:
     hindsight: float = 0.5
     """Share of the attempts that ended in another set than the one aimed at which are learned from as if that one had
     been the aim; 0 for the paper's way."""
+    aim: str = "neighbours"
+    """What is aimed at: `neighbours` of the current set, by visit counts, the paper's way; or `far`: the next set on a
+    planned way to a random far one."""
+    hurry: float = 0.0
+    """What each environment step of a plan costs, on the scale of −log c_π, here and afterwards; 0 for the paper's
+    way, in which time does not matter."""
     visit_exponent: float = 1.0
     """Neighbours are drawn by their visit counts to this power: 1 is the paper's way; less favours rare ones."""
     decay: float = 0.9
@@ -66,6 +73,7 @@ class Practised(NamedTuple):
     attempts, successes: `float64[E]` decayed sums over epochs, in the order of the table's edges: A_π and S_π.
     epoch: how many epochs it took so far.
     steps: how many environment steps.
+    spent: `float64[E]` the steps that the attempts took, decayed likewise; `None` if nobody counted.
     """
 
     learner: Learner
@@ -73,6 +81,7 @@ class Practised(NamedTuple):
     successes: np.ndarray
     epoch: int
     steps: int
+    spent: np.ndarray | None = None
 
 
 def practise(
@@ -91,28 +100,37 @@ def practise(
             "Exploration saw no attribute change at all, so there is nothing to practise: explore for more steps, "
             "or check with ap.check_environment whether the attributes can change."
         )
-    policy_key, epochs_key = jax.random.split(key)
+    policy_key, epochs_key, plans_key = jax.random.split(key, 3)
     graph = neighbour_graph(explored, config.visit_exponent)
     practised = begun or practice_of(GoalPolicy(env, config.width, key=policy_key), explored, config)
     while practised.steps < config.steps:
         epoch_key = jax.random.fold_in(epochs_key, practised.epoch)
-        practised, metrics = _practise_epoch(env, detector, graph, config, practised, key=epoch_key)
+        plans = None
+        if config.aim == "far":
+            plan_key = jax.random.fold_in(plans_key, practised.epoch)
+            plans = plan_to_far_sets(_so_far(explored, practised), config.hurry, key=plan_key)
+        practised, metrics = _practise_epoch(env, detector, graph, plans, config, practised, key=epoch_key)
         watch("practise", practised.steps / config.steps, metrics, practised)
     if config.steps == 0:
         watch("practise", 1.0, {"steps": 0}, practised)
-    return practised, explored.with_practice(practised.attempts, practised.successes)
+    return practised, _so_far(explored, practised)
+
+
+def _so_far(explored: TransitionTable, practised: Practised) -> TransitionTable:
+    return explored.with_practice(practised.attempts, practised.successes, practised.spent)
 
 
 def practice_of(policy: GoalPolicy, explored: TransitionTable, config: PractiseConfig) -> Practised:
     """Where practice with a policy begins: with no attempt at any edge."""
     nothing = np.zeros(explored.num_edges)
-    return Practised(new_learner(policy, config.learning), nothing, nothing, epoch=0, steps=0)
+    return Practised(new_learner(policy, config.learning), nothing, nothing, epoch=0, steps=0, spent=nothing)
 
 
 def _practise_epoch(
     env: Environment,
     detector: AttributeDetector | None,
     graph: NeighbourGraph,
+    plans: jax.Array | None,
     config: PractiseConfig,
     practised: Practised,
     *,
@@ -123,10 +141,10 @@ def _practise_epoch(
     collector = collector_for(env, detector, config.copies, key=begin_key)
     learn = LEARNERS[config.method]
     learner, steps, metrics = practised.learner, practised.steps, {}
-    score = jnp.zeros((2, len(practised.attempts)), jnp.int32)
+    score = jnp.zeros((3, len(practised.attempts)), jnp.int32)
     for window_key in jax.random.split(windows_key, config.windows_per_epoch):
         collect_key, update_key = jax.random.split(window_key)
-        behaviour = AimAtNeighbours(learner.policy, graph, config.max_attempt_steps, config.greedy)
+        behaviour = AimAtNeighbours(learner.policy, graph, config.max_attempt_steps, config.greedy, plans)
         experience = collector.collect(behaviour, config.window, key=collect_key)
         score = add_attempts(score, experience)
         remaining = jnp.float32(max(1 - steps / config.steps, 0.0))
@@ -135,7 +153,7 @@ def _practise_epoch(
         if steps >= config.steps:
             break
     collector.close()
-    attempts, successes = np.asarray(score, float)
+    attempts, successes, spent = np.asarray(score, float)
     metrics = {
         "steps": steps,
         "success": float(successes.sum() / max(attempts.sum(), 1)),
@@ -148,6 +166,7 @@ def _practise_epoch(
         config.decay * practised.successes + successes,
         practised.epoch + 1,
         steps,
+        None if practised.spent is None else config.decay * practised.spent + spent,
     ), metrics
 
 
@@ -176,6 +195,8 @@ def _nothing_to_learn(
     del graph, config, attempts
     return learner, {}
 
+
+AIMS = ("neighbours", "far")
 
 LEARNERS: dict[str, LearnWindow] = {"reinforce": _by_reinforce, "inverse": _nothing_to_learn}
 """The ways in which π can learn, and what they do with a window of attempts."""
@@ -222,12 +243,16 @@ class Outcome(NamedTuple):
 
 
 class AimAtNeighbours(Behaviour[Aim]):
-    """Picks a neighbour of the current set, by visit counts, and acts towards it until the attempt is over."""
+    """Picks a neighbour of the current set, by visit counts, and acts towards it until the attempt is over.
+
+    plans: with them, the neighbour on the way to a far set is picked, as long as there is one.
+    """
 
     policy: GoalPolicy
     graph: NeighbourGraph
     max_attempt_steps: int = eqx.field(static=True)
     greedy: bool = eqx.field(static=True, default=False)
+    plans: jax.Array | None = None
 
     def begin(self, copies: int) -> Aim:
         source = jnp.zeros((copies, self.graph.words.shape[1]), jnp.uint32)
@@ -236,17 +261,28 @@ class AimAtNeighbours(Behaviour[Aim]):
 
     def act(self, memory: Aim, observation: Observation, values: jax.Array, *, key: Key) -> tuple[Aim, Action, Aimed]:
         goal_key, action_key = jax.random.split(key)
+        aim = self.choose(memory, values, key=goal_key)
+        opinion = self.opinion(aim, observation, values)
+        action = opinion.mode() if self.greedy else opinion.sample(key=action_key)
+        return aim, action, Aimed(aim.edge, action, opinion.log_prob(action), opinion.baseline)
+
+    def choose(self, memory: Aim, values: jax.Array, *, key: Key) -> Aim:
+        """The aims as they were, and new ones where an attempt begins."""
         words = jnp.asarray(self.graph.space.pack(values))
-        fresh = self.graph.random_neighbour(self.graph.locate(words), key=goal_key)
-        aim = Aim(
+        number = self.graph.locate(words)
+        fresh = self.graph.random_neighbour(number, key=key)
+        if self.plans is not None:
+            fresh = edge_on_the_way(self.plans, number, fresh)
+        return Aim(
             source=jnp.where(memory.idle[:, None], words, memory.source),
             edge=jnp.where(memory.idle, fresh, memory.edge),
             age=jnp.where(memory.idle, 0, memory.age),
             idle=jnp.zeros_like(memory.idle),
         )
-        opinion = self.policy(observation, values, goal_values(self.graph, aim.edge))
-        action = opinion.mode() if self.greedy else opinion.sample(key=action_key)
-        return aim, action, Aimed(aim.edge, action, opinion.log_prob(action), opinion.baseline)
+
+    def opinion(self, aim: Aim, observation: Observation, values: jax.Array) -> Opinion:
+        """What the policy thinks of the aims."""
+        return self.policy(observation, values, goal_values(self.graph, aim.edge))
 
     def judge(self, memory: Aim, arrival: Arrival) -> tuple[Aim, Outcome]:
         age = memory.age + 1
@@ -269,9 +305,9 @@ def goal_values(graph: NeighbourGraph, edge: jax.Array) -> jax.Array:
 
 @jax.jit
 def add_attempts(score: jax.Array, experience: Experience) -> jax.Array:
-    """`int32[2, E]` attempts and successes per edge with those of the experience added.
+    """`int32[3, E]` attempts, successes and steps per edge with those of the experience added.
 
-    Both belong to the pair that was aimed at, wherever the attempt ended. What a time limit cut off says nothing.
+    They belong to the pair that was aimed at, wherever the attempt ended. What a time limit cut off says nothing.
     """
     outcome: Outcome = experience.outcome
     edge = experience.record.edge
@@ -279,7 +315,8 @@ def add_attempts(score: jax.Array, experience: Experience) -> jax.Array:
     # An edge past the end is dropped.
     place = jnp.where(counted, edge, score.shape[1])
     score = score.at[0, place].add(1, mode="drop")
-    return score.at[1, place].add(outcome.reached.astype(jnp.int32), mode="drop")
+    score = score.at[1, place].add(outcome.reached.astype(jnp.int32), mode="drop")
+    return score.at[2, jnp.where(edge == UNKNOWN, score.shape[1], edge)].add(1, mode="drop")
 
 
 @eqx.filter_jit

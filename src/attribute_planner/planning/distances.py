@@ -40,16 +40,17 @@ class ShortestPaths:
     """Answers for one table. The graph is turned around once; each goal then costs one Dijkstra.
 
     step_cost: what every edge costs beside −log c_π.
+    hurry: what every environment step costs that an attempt at an edge is expected to take.
     """
 
-    def __init__(self, table: TransitionTable, step_cost: float = TIE_BREAKER) -> None:
-        self.table, self.step_cost = table, step_cost
+    def __init__(self, table: TransitionTable, step_cost: float = TIE_BREAKER, hurry: float = 0.0) -> None:
+        self.table, self.step_cost, self.hurry = table, step_cost, hurry
 
     @cached_property
     def cost(self) -> np.ndarray:
-        """`float64[E]` −log c_π of each edge and the step's cost, infinite where c_π is zero."""
+        """`float64[E]` −log c_π of each edge and what its steps cost, infinite where c_π is zero."""
         with np.errstate(divide="ignore"):
-            return -np.log(self.table.probability) + self.step_cost
+            return -np.log(self.table.probability) + self.step_cost + self.hurry * self.table.duration
 
     @cached_property
     def reversed_graph(self) -> csr_array:

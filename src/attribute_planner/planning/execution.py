@@ -80,12 +80,15 @@ def pursue(
         values, truth = detect(driver, moment), true_values(driver, moment)
         for i in np.flatnonzero(active).tolist():
             taken = _action_of(action, i)
-            attempt = walks[i].attempt
+            transitions, aim = walks[i].transitions, walks[i].target
             walks[i].advance(step, values[i], truth[i], bool(moment.over[i]), taken)
-            if walks[i].attempt != attempt:
+            if walks[i].transitions != transitions:
                 trails.forget(i)
-            elif remembering[i]:
-                trails.remember(i, np.asarray(before), taken, np.asarray(moment.observation))
+            else:
+                if remembering[i]:
+                    trails.remember(i, np.asarray(before), taken, np.asarray(moment.observation))
+                if walks[i].target != aim:
+                    trails.turn(i, aim, walks[i].target)
             pictures[i] += _picture(worlds, i, config)
     return [walk.episode(max_steps, pictures[i]) for i, walk in enumerate(walks)]
 

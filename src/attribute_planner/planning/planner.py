@@ -82,11 +82,12 @@ class Planner:
     """Plans on one table. Distances are kept per goal: planning again for a known goal is a look-up.
 
     step_cost: what every transition costs beside −log c_π; by default only enough to break ties.
+    hurry: what every environment step costs that a transition is expected to take.
     """
 
-    def __init__(self, table: TransitionTable, step_cost: float = TIE_BREAKER) -> None:
+    def __init__(self, table: TransitionTable, step_cost: float = TIE_BREAKER, hurry: float = 0.0) -> None:
         self.table = table
-        self.paths = ShortestPaths(table, step_cost)
+        self.paths = ShortestPaths(table, step_cost, hurry)
         self._distances: dict[tuple[int, int, int], Distances] = {}
         self._latest: tuple[Goal, Distances] | None = None
 

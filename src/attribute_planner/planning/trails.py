@@ -1,4 +1,4 @@
-"""Trails: what was seen and tried within an attempt, so that a policy stuck behind an obstacle is led out of there.
+"""Trails: what was seen and tried in an attribute set, so that a policy stuck behind an obstacle is led out of there.
 
 Situations are told apart by what is observed. Where the policy comes to a new one, it acts as it likes. Where it comes
 back to an old one, it goes for the most promising thing that it has not tried yet, here or at any situation that it
@@ -22,41 +22,58 @@ USELESS, TRIES = -8.0, 3
 """What is added for an action that was tried in so many situations and never changed a thing."""
 WALKED = -0.5
 """What each step on the way back to another situation adds."""
+DOUBTS, MOST_DOUBT = 60.0, 4.0
+"""Each time that it has come back so often, the policy's opinion counts half as much (so many times at most): whoever
+is still not out knows less than he thinks, and had better try what is near."""
+TIMES_UNDONE = 2
+"""After so many times, and no exception, an action is trusted to undo another one: back is where one came from."""
 
 
 @dataclass
 class Situation:
     """What is known of one situation.
 
-    promise: `[actions]` the policy's log probabilities, with `TRIED` added for actions that were tried.
-    led_to: the situation in which each of these ended.
+    promise: `[actions]` the policy's log probabilities.
+    tried: `[actions]` which actions need not be tried any more.
+    led_to: the situation in which those ended that were taken.
     """
 
     promise: np.ndarray
+    tried: np.ndarray
     led_to: dict[int, bytes] = field(default_factory=dict)
 
 
 class Trail:
-    """The memory of one attempt."""
+    """The memory of the attempts at one aim."""
 
     def __init__(self) -> None:
         self._situations: dict[bytes, Situation] = {}
         self._tried: Counter[int] = Counter()
         self._futile: Counter[int] = Counter()
+        # How often an action came right after another one; and how often it led back to where that one began.
+        self._followed: Counter[tuple[int, int]] = Counter()
+        self._undone: Counter[tuple[int, int]] = Counter()
+        self._last: tuple[bytes, int] | None = None
+        self._returns = 0
 
     def decide(self, here: bytes, log_probs: np.ndarray, sampled: int) -> int:
         """The action to take: the one that was `sampled`, or, if it has been here before, the most promising one."""
         if here in self._situations:
+            self._returns += 1
             return self._most_promising(here)
-        self._situations[here] = Situation(np.maximum(log_probs, LEAST_PROMISE))
+        promise = np.maximum(log_probs, LEAST_PROMISE)
+        self._situations[here] = Situation(promise, self._leads_back(len(promise)))
         return sampled
 
     def remember(self, here: bytes, action: int, there: bytes) -> bool:
         """Where the action that was decided on has led; false if it led elsewhere before."""
-        situation = self._situations[here]
+        situation, last, self._last = self._situations[here], self._last, (here, action)
         if action in situation.led_to:
             return situation.led_to[action] == there
-        situation.promise[action] += TRIED
+        if last is not None:
+            self._followed[last[1], action] += 1
+            self._undone[last[1], action] += there == last[0] != here
+        situation.tried[action] = True
         situation.led_to[action] = there
         self._tried[action] += 1
         self._futile[action] += here == there
@@ -65,6 +82,7 @@ class Trail:
     def _most_promising(self, here: bytes) -> int:
         """The first step towards the best thing to try, nearest situations first."""
         queue, known = deque([(here, 0, -1)]), {here}
+        trust = 0.5 ** min(self._returns / DOUBTS, MOST_DOUBT)
         best, step, useless = -np.inf, 0, self._useless(len(self._situations[here].promise))
         while queue:
             place, distance, first_step = queue.popleft()
@@ -72,7 +90,7 @@ class Trail:
             if WALKED * distance <= best:
                 break
             situation = self._situations[place]
-            promises = situation.promise + useless
+            promises = trust * situation.promise + TRIED * situation.tried + useless
             favourite = int(np.argmax(promises))
             promise = promises[favourite] + WALKED * distance
             if promise > best:
@@ -82,6 +100,13 @@ class Trail:
                     known.add(next_place)
                     queue.append((next_place, distance + 1, first_step if distance else action))
         return step
+
+    def _leads_back(self, actions: int) -> np.ndarray:
+        """`[actions]` which ones have always undone what was done last."""
+        if self._last is None:
+            return np.zeros(actions, bool)
+        after = [(self._last[1], each) for each in range(actions)]
+        return np.array([self._undone[pair] == self._followed[pair] >= TIMES_UNDONE for pair in after])
 
     def _useless(self, actions: int) -> np.ndarray:
         """`[actions]` what is added, in whatever situation, for actions that never change a thing."""
@@ -95,6 +120,7 @@ class Trails:
         self._listed = isinstance(actions, Discrete)
         self._by_chance = False
         self._trails = [Trail() for _ in range(copies)]
+        self._left: list[dict[int, Trail]] = [{} for _ in range(copies)]
 
     def apply_to(self, observation: Observation) -> bool:
         """Whether situations can be told apart, actions listed, and nothing so far was left to chance."""
@@ -115,6 +141,14 @@ class Trails:
         as_before = self._trails[copy].remember(before[copy].tobytes(), action, after[copy].tobytes())
         self._by_chance |= not as_before
 
+    def turn(self, copy: int, before: int, now: int) -> None:
+        """An attempt at set `before` was given up where it began; the next one aims at set `now`.
+
+        Whoever comes back to an aim goes on searching where the last attempt at it stopped.
+        """
+        self._left[copy][before] = self._trails[copy]
+        self._trails[copy] = self._left[copy].pop(now, None) or Trail()
+
     def forget(self, copy: int) -> None:
-        """A new attempt begins."""
-        self._trails[copy] = Trail()
+        """The attributes have changed, and with them what can be seen and what is sought."""
+        self._trails[copy], self._left[copy] = Trail(), {}

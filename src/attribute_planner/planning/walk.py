@@ -50,7 +50,6 @@ class Walk:
     transitions: int = 0
     replans: int = 0
     waited: int = 0
-    attempt: int = 0
     trace: list[TraceStep] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -62,6 +61,11 @@ class Walk:
         self._choice = self._choose() if self.active else NO_WAY
         self._foresight = Foresight(self.planner, self.goal) if self.looks_ahead else None
         self._expected: Expectation | None = None
+
+    @property
+    def target(self) -> int:
+        """The number of the set that is aimed at; `UNKNOWN` if there is no plan."""
+        return self._choice.target
 
     @property
     def aim(self) -> np.ndarray:
@@ -146,7 +150,6 @@ class Walk:
         self._choice = self._choose()
 
     def _choose(self) -> Choice:
-        self.attempt += 1
         choice = self._pursuit.choose(self.number)
         if choice is NO_WAY and self._pursuit.patience is None:
             self.active = False

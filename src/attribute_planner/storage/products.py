@@ -39,7 +39,9 @@ def saved_parts(progress: Progress) -> dict[str, tuple[Arrays, dict[str, Any]]]:
     if progress.explored is not None:
         explored = progress.explored
         parts["explored"] = (
-            _counts_arrays(explored.counts) | _learner_arrays("explored", explored.learner),
+            _counts_arrays(explored.counts)
+            | _learner_arrays("explored", explored.learner)
+            | {"explored.tried": explored.tried},
             {"epoch": explored.epoch, "steps": explored.steps},
         )
     if progress.foreseen is not None:
@@ -52,6 +54,8 @@ def saved_parts(progress: Progress) -> dict[str, tuple[Arrays, dict[str, Any]]]:
     if progress.practised is not None:
         practised = progress.practised
         statistics = {"practised.attempts": practised.attempts, "practised.successes": practised.successes}
+        if practised.spent is not None:
+            statistics["practised.spent"] = practised.spent
         parts["practised"] = (
             statistics | _learner_arrays("practised", practised.learner),
             {"epoch": practised.epoch, "steps": practised.steps},
@@ -77,8 +81,9 @@ TABLE = "table."
 
 def table_arrays(table: TransitionTable) -> Arrays:
     """A whole table."""
-    names = ("words", "source", "target", "visits", "attempts", "successes")
-    return {f"{TABLE}{name}": getattr(table, name) for name in names}
+    names = ("words", "source", "target", "visits", "attempts", "successes", "spent")
+    arrays = {f"{TABLE}{name}": getattr(table, name) for name in names}
+    return {name: array for name, array in arrays.items() if array is not None}
 
 
 def in_single_precision(arrays: Arrays) -> Arrays:
@@ -118,7 +123,8 @@ def load_explored(env: Environment, config: TrainConfig, arrays: Arrays, notes: 
     if "explored" not in notes:
         return None
     learner = _load_learner("explored", env, config.explore.width, config.explore.learning, arrays)
-    return Explored(_load_counts(env, arrays), learner, notes["explored"]["epoch"], notes["explored"]["steps"])
+    note, tried = notes["explored"], arrays.get("explored.tried", np.zeros((2, 0)))
+    return Explored(_load_counts(env, arrays), learner, note["epoch"], note["steps"], tried)
 
 
 def load_outlook(env: Environment, config: TrainConfig, arrays: Arrays) -> Outlook:
@@ -140,7 +146,8 @@ def load_practised(env: Environment, config: TrainConfig, arrays: Arrays, notes:
         return None
     learner = _load_learner("practised", env, config.practise.width, config.practise.learning, arrays)
     statistics = arrays["practised.attempts"], arrays["practised.successes"]
-    return Practised(learner, *statistics, notes["practised"]["epoch"], notes["practised"]["steps"])
+    note, spent = notes["practised"], arrays.get("practised.spent")
+    return Practised(learner, *statistics, note["epoch"], note["steps"], spent)
 
 
 def _load_counts(env: Environment, arrays: Arrays) -> TransitionCounts:
@@ -156,6 +163,9 @@ def load_table(env: Environment, config: TrainConfig, arrays: Arrays) -> Transit
     if f"{TABLE}words" in arrays:
         graph = {name: arrays[f"{TABLE}{name}"] for name in ("words", "source", "target")}
         statistics = {name: arrays[f"{TABLE}{name}"].astype(float) for name in ("visits", "attempts", "successes")}
-        return TransitionTable(env.attributes, **graph, **statistics, estimator=config.estimator)
+        spent = arrays.get(f"{TABLE}spent")
+        spent = None if spent is None else spent.astype(float)
+        return TransitionTable(env.attributes, **graph, **statistics, estimator=config.estimator, spent=spent)
     table = table_of_counts(env.attributes, _load_counts(env, arrays), config.estimator)
-    return table.with_practice(arrays["practised.attempts"], arrays["practised.successes"])
+    statistics = arrays["practised.attempts"], arrays["practised.successes"]
+    return table.with_practice(*statistics, arrays.get("practised.spent"))

@@ -18,7 +18,7 @@ from attribute_planner.environments.blocks.drawing import draw_poses
 from attribute_planner.environments.blocks.physics import Scenes, parked_poses
 from attribute_planner.environments.blocks.rendering import IMAGE_SIZE, render
 from attribute_planner.environments.blocks.scene import BLOCKS, NUM_BLOCKS, Poses
-from attribute_planner.environments.blocks.symmetry import COLOUR_TRADES
+from attribute_planner.environments.blocks.symmetry import TURNED_TABLES
 from attribute_planner.environments.interface import HostEnvironment, Key
 from attribute_planner.environments.spaces import Action, Box, Discrete, ImageSpec, Mixed
 from attribute_planner.environments.symmetry import Symmetries
@@ -60,7 +60,7 @@ class ContinuousBlocks(HostEnvironment):
 
     @property
     def symmetries(self) -> Symmetries:
-        return COLOUR_TRADES
+        return TURNED_TABLES
 
     @property
     def tasks(self) -> Mapping[str, Task]:

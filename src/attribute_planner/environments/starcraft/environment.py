@@ -8,11 +8,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from attribute_planner.attributes import Attribute, AttributeSpace
+from attribute_planner.attributes import Attribute, AttributeSpace, Goal
 from attribute_planner.environments.interface import Key, PureEnvironment
 from attribute_planner.environments.spaces import Discrete, UnitObservation, WordsSpec
 from attribute_planner.environments.starcraft.observation import View
 from attribute_planner.environments.starcraft.rules import START_SCVS, Kind, Rules
+from attribute_planner.environments.starcraft.scripted import reaches
 from attribute_planner.environments.starcraft.simulator import play_step
 from attribute_planner.environments.starcraft.state import Game, count, new_game, obeys
 from attribute_planner.environments.starcraft.tasks import build_curriculum, build_tasks
@@ -142,6 +143,10 @@ class StarcraftBuild(PureEnvironment):
     def curriculum(self) -> tuple[Task, ...]:
         """Tasks whose upper limits rise linearly to the main task's."""
         return _curriculum_of(self)
+
+    def oracle(self, states: Game, goals: Goal, max_steps: int) -> jax.Array:
+        """The scripted player's success."""
+        return reaches(self, states, goals, max_steps)
 
     def draw(self, state: Game) -> np.ndarray:
         from attribute_planner.environments.starcraft.drawing import draw_game

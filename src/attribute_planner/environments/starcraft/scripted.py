@@ -5,6 +5,7 @@ order that respects what needs what, and marines as soon as there is a barracks.
 """
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 import jax
 import jax.numpy as jnp
@@ -12,7 +13,6 @@ import numpy as np
 
 from attribute_planner.attributes import Goal
 from attribute_planner.environments.starcraft.building import has_room
-from attribute_planner.environments.starcraft.environment import StarcraftBuild
 from attribute_planner.environments.starcraft.layout import layout_of
 from attribute_planner.environments.starcraft.movement import motion_table
 from attribute_planner.environments.starcraft.orders import nearest_field
@@ -34,11 +34,13 @@ from attribute_planner.environments.starcraft.state import (
     Game,
     count,
     is_any,
-    new_game,
     obeys,
     supply_given,
     supply_used,
 )
+
+if TYPE_CHECKING:
+    from attribute_planner.environments.starcraft.environment import StarcraftBuild
 
 MOST_WORKERS = 8
 """As many as there are mineral fields."""
@@ -47,7 +49,7 @@ NEVER = -1
 
 
 @partial(jax.jit, static_argnames=("env", "steps"))
-def steps_to_reach(env: StarcraftBuild, goal: Goal, steps: int) -> jax.Array:
+def steps_to_reach(env: "StarcraftBuild", start: Game, goal: Goal, steps: int) -> jax.Array:
     """`[]` after how many steps the scripted player meets the goal; `NEVER` if it takes more than `steps`."""
 
     def step(carry: tuple[Game, jax.Array], number: jax.Array) -> tuple[tuple[Game, jax.Array], None]:
@@ -56,10 +58,15 @@ def steps_to_reach(env: StarcraftBuild, goal: Goal, steps: int) -> jax.Array:
         met = goal.satisfied_by(env.describe(game))
         return (game, jnp.where((met_at == NEVER) & met, number + 1, met_at)), None
 
-    return jax.lax.scan(step, (new_game(env.rules), jnp.int32(NEVER)), jnp.arange(steps))[0][1]
+    return jax.lax.scan(step, (start, jnp.int32(NEVER)), jnp.arange(steps))[0][1]
 
 
-def numbers_wanted(env: StarcraftBuild, goal: Goal) -> dict[Kind, jax.Array]:
+def reaches(env: "StarcraftBuild", states: Game, goals: Goal, steps: int) -> jax.Array:
+    """`[B]` whether the scripted player meets goals `[B, A]` in time, from states `[B]`."""
+    return jax.vmap(lambda start, goal: steps_to_reach(env, start, goal, steps))(states, goals) != NEVER
+
+
+def numbers_wanted(env: "StarcraftBuild", goal: Goal) -> dict[Kind, jax.Array]:
     """How many of each kind a goal asks for; none where it does not say."""
     asked = jnp.where(goal.wanted, goal.values, 0)
     return {kind: asked[env.attributes.index(kind.name.lower())] for kind in env.rules.kinds}

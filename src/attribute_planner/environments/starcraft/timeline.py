@@ -1,7 +1,7 @@
 """The build order of a game as a picture: what was begun when, and whether it was planned."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +12,7 @@ from attribute_planner.environments.starcraft.rules import Kind
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-PLANNED, UNPLANNED = "#1f77b4", "#d97706"
+PLANNED, UNPLANNED, EXPECTED = "#1f77b4", "#d97706", "#888888"
 
 
 @dataclass(frozen=True)
@@ -48,18 +48,37 @@ def events_of(
     return events
 
 
-def draw_timeline(events: Iterable[BuildEvent], *, steps: int | None = None, title: str = "Build order") -> "Figure":
-    """One row for each kind, one mark for each thing begun, with its running number; hollow marks were not planned."""
+def planned_events(space: AttributeSpace, values: np.ndarray, durations: np.ndarray) -> list[BuildEvent]:
+    """What a plan begins when, if all goes well: its sets `[m + 1, A]`, and how long each transition `[m]` takes."""
+    ends = np.cumsum(durations)
+    return [replace(event, step=round(float(ends[event.step]))) for event in events_of(space, values)]
+
+
+def draw_timeline(
+    events: Iterable[BuildEvent],
+    *,
+    plan: Iterable[BuildEvent] = (),
+    steps: int | None = None,
+    title: str = "Build order",
+) -> "Figure":
+    """One row for each kind, one mark for each thing begun, with its running number; hollow marks were not planned.
+
+    plan: what was planned at the start, at the times expected then: a stroke above the row for each.
+    """
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
-    events = sorted(events, key=lambda event: event.step)
+    events, plan = sorted(events, key=lambda event: event.step), list(plan)
     order = [kind.name.lower() for kind in Kind]
-    rows = sorted({event.what for event in events}, key=lambda what: order.index(what) if what in order else len(order))
+    rows = sorted(
+        {event.what for event in (*events, *plan)}, key=lambda what: order.index(what) if what in order else len(order)
+    )
     figure = Figure(figsize=(9, 1.6 + 0.5 * max(len(rows), 1)), layout="constrained")
     axes = figure.add_subplot()
     for row, what in enumerate(rows):
         axes.axhline(row, color="#dddddd", linewidth=1, zorder=0)
+        for event in (each for each in plan if each.what == what):
+            axes.plot(event.step, row - 0.36, "|", markersize=9, markeredgewidth=2, color=EXPECTED)
         for number, event in enumerate((each for each in events if each.what == what), start=1):
             color = PLANNED if event.planned else UNPLANNED
             axes.plot(
@@ -75,19 +94,20 @@ def draw_timeline(events: Iterable[BuildEvent], *, steps: int | None = None, tit
             )
     axes.set_yticks(range(len(rows)), [what.replace("_", " ") for what in rows])
     axes.set_ylim(len(rows) - 0.4, -0.6)
-    last = steps if steps is not None else max((event.step for event in events), default=1)
+    last = steps if steps is not None else max((event.step for event in (*events, *plan)), default=1)
     axes.set_xlim(-0.02 * last, 1.02 * last)
     axes.set_xlabel("step")
     axes.set_title(title, loc="left")
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.legend(
         handles=[
+            Line2D([], [], marker="|", linestyle="", markeredgewidth=2, color=EXPECTED, label="the first plan"),
             Line2D([], [], marker="o", linestyle="", color=PLANNED, label="planned"),
             Line2D([], [], marker="o", linestyle="", color=UNPLANNED, markerfacecolor="white", label="not planned"),
         ],
         loc="lower left",
-        bbox_to_anchor=(0.75, 1.0),
-        ncols=2,
+        bbox_to_anchor=(0.5, 1.0),
+        ncols=3,
         frameon=False,
     )
     return figure

@@ -42,7 +42,10 @@ SUMMARY = summary.TABLE
 def chosen_cells(
     tables: Iterable[str] = (), scale: str = "paper", seeds: int | None = None, names: Sequence[str] = ()
 ) -> list[Cell]:
-    """The cells of the named tables, all if none is named; of those, the ones whose names begin as one of `names`."""
+    """The cells of the named tables, all if none is named; of those, the ones called as `names` say, or beginning so.
+
+    Whoever names a whole cell means that cell, and none whose name only begins as its does.
+    """
     tables = tuple(tables)
     for table in tables:
         if table not in TABLES:
@@ -50,10 +53,14 @@ def chosen_cells(
     if scale not in SCALES:
         raise unknown_name("scale", scale, SCALES)
     cells = cells_of(subjects_of(tables or TABLES), scale, seeds)
+    everything = {cell.name: cell for cell in cells}
+    wanted = set() if names else set(everything)
     for name in names:
-        if not any(cell.name.startswith(name) for cell in cells):
-            raise unknown_name("cell", name, [cell.name for cell in cells])
-    return [cell for cell in cells if not names or cell.name.startswith(tuple(names))]
+        found = {name} if name in everything else {each for each in everything if each.startswith(name)}
+        if not found:
+            raise unknown_name("cell", name, list(everything))
+        wanted |= found
+    return [cell for cell in cells if cell.name in wanted]
 
 
 def cell_of(record: Record) -> Cell:

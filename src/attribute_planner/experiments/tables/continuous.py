@@ -29,5 +29,5 @@ TABLE = Table(
         planner("AP, trained and executed as published", "blocks-continuous-paper", PUBLISHED, AP),
         beyond("AP, all our changes", "blocks-continuous-default", OURS, AP),
     ),
-    ("The paper's AP learned from 10 million examples, its inverse model from 8 million; ours from 1 million.",),
+    ("The paper's AP learned from 10 million examples, its inverse model from 8 million; ours from 500,000.",),
 )

@@ -1,0 +1,84 @@
+"""Acting without a goal: by chance, or by a policy that learns to seek what is rare."""
+
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+
+from attribute_planner.environments.interface import Environment
+from attribute_planner.environments.spaces import Action, Observation, uniform_action
+from attribute_planner.environments.worlds import where_batch
+from attribute_planner.learning.collecting import Arrival, Behaviour
+from attribute_planner.parts.bodies import no_values
+from attribute_planner.parts.policy import GoalPolicy
+
+Key = jax.Array
+
+
+class Roamed(NamedTuple):
+    """What the exploring policy did, and thought then; `[B]` each."""
+
+    action: Action
+    log_prob: jax.Array
+    baseline: jax.Array
+
+
+class FreeRoaming(Behaviour[None]):
+    """Acts by a policy that is given no goal: π_e."""
+
+    policy: GoalPolicy
+    env: Environment = eqx.field(static=True)
+
+    def begin(self, copies: int) -> None:
+        return None
+
+    def act(
+        self, memory: None, observation: Observation, values: jax.Array, *, key: Key
+    ) -> tuple[None, Action, Roamed]:
+        opinion = self.policy(observation, values, no_values(self.env.attributes, values.shape[:-1]))
+        action = opinion.sample(key=key)
+        return None, action, Roamed(action, opinion.log_prob(action), opinion.baseline)
+
+    def judge(self, memory: None, arrival: Arrival) -> tuple[None, None]:
+        return None, None
+
+
+class Acted(NamedTuple):
+    """What was done; `[B]`."""
+
+    action: Action
+
+
+class RandomActions(Behaviour[Action]):
+    """Acts at random: the most naive exploratory policy. Remembers what was done last.
+
+    persistence: for how many steps an action is kept up, on average; each unit decides for itself.
+    """
+
+    env: Environment = eqx.field(static=True)
+    persistence: float = eqx.field(static=True, default=1.0)
+
+    def begin(self, copies: int) -> Action:
+        return any_action(self.env, copies, key=jax.random.key(0))
+
+    def act(
+        self, memory: Action, observation: Observation, values: jax.Array, *, key: Key
+    ) -> tuple[Action, Action, Acted]:
+        action = kept_up(self.env, memory, self.persistence, key=key)
+        return action, action, Acted(action)
+
+    def judge(self, memory: Action, arrival: Arrival) -> tuple[Action, None]:
+        return memory, None
+
+
+def any_action(env: Environment, copies: int, *, key: Key) -> Action:
+    """Uniformly random actions `[copies]`, of each unit where there are several."""
+    return uniform_action(env.actions, (copies,) if env.units is None else (copies, env.units), key=key)
+
+
+def kept_up(env: Environment, held: Action, persistence: float, *, key: Key) -> Action:
+    """The actions held, but for a share of 1 / persistence of them, which are drawn anew."""
+    shape = jax.tree.leaves(held)[0].shape[: 1 if env.units is None else 2]
+    fresh_key, change_key = jax.random.split(key)
+    fresh = uniform_action(env.actions, shape, key=fresh_key)
+    return where_batch(jax.random.uniform(change_key, shape) * persistence < 1.0, fresh, held)

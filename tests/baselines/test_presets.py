@@ -1,0 +1,43 @@
+import pytest
+
+from attribute_planner.baselines import BASELINES
+from attribute_planner.baselines.presets import BUDGETS, config_for
+from attribute_planner.configuration import default_config
+from attribute_planner.environments.registry import ENVIRONMENTS
+
+
+def test_every_environment_has_a_budget():
+    assert BUDGETS.keys() == ENVIRONMENTS.keys()
+
+
+@pytest.mark.parametrize("environment", ENVIRONMENTS)
+def test_baselines_have_the_planners_network_and_no_less_experience(environment: str):
+    planner = default_config(environment)
+    for name in ("reinforce", "actor-critic", "option-critic"):
+        config = config_for(name, environment)
+        assert isinstance(config, BASELINES[name].config)
+        assert config.school.width == planner.practise.width
+        assert config.school.steps >= planner.steps
+        assert config.school.step_reward == planner.practise.step_reward
+
+
+@pytest.mark.parametrize("environment", ["blocks", "blocks-continuous"])
+def test_the_inverse_baseline_is_fitted_as_the_planners_policy_is(environment: str):
+    planner, config = default_config(environment), config_for("inverse", environment)
+    assert config.learning == planner.inverse
+    assert (config.examples, config.copies, config.width) == (
+        planner.explore.steps,
+        planner.explore.copies,
+        planner.practise.width,
+    )
+
+
+def test_learning_rates_are_the_same():
+    reinforce, actor, option = (config_for(name, "blocks") for name in ("reinforce", "actor-critic", "option-critic"))
+    assert actor.descent == option.descent
+    for name in ("learning_rate", "discount", "entropy", "gradient_norm", "cool_down"):
+        assert getattr(reinforce.learning, name) == getattr(actor.descent, name)
+
+
+def test_other_environments_have_the_defaults():
+    assert config_for("reinforce", "taxi") == BASELINES["reinforce"].config()
