@@ -19,7 +19,7 @@ from attribute_planner.learning.inverse import InverseConfig
 from tests.baselines.probes import SCHOOL, STAR, actions_on_the_star
 from tests.probes import EAGER, Hosted, Levers, Thirds
 
-BRISK = DescentConfig(learning_rate=0.01)
+BRISK = DescentConfig(learning_rate=0.01, entropy=0.01)
 GREEDY = replace(SCHOOL, greedy=True)
 CONFIGS: dict[str, Any] = {
     "reinforce": ReinforceBaselineConfig(replace(GREEDY, window=10), replace(EAGER, learning_rate=0.01)),

@@ -32,10 +32,10 @@ def test_the_inverse_baseline_is_fitted_as_the_planners_policy_is(environment: s
     )
 
 
-def test_learning_rates_are_the_same():
+def test_what_can_be_equal_is_equal():
     reinforce, actor, option = (config_for(name, "blocks") for name in ("reinforce", "actor-critic", "option-critic"))
-    assert actor.descent == option.descent
-    for name in ("learning_rate", "discount", "entropy", "gradient_norm", "cool_down"):
+    assert (actor.descent, actor.school) == (option.descent, option.school)
+    for name in ("learning_rate", "discount", "gradient_norm", "cool_down"):
         assert getattr(reinforce.learning, name) == getattr(actor.descent, name)
 
 

@@ -34,7 +34,7 @@ Key = jax.Array
 class ActorCriticConfig:
     """How the actor-critic baseline is trained."""
 
-    school: SchoolConfig = field(default_factory=lambda: SchoolConfig(window=10))
+    school: SchoolConfig = field(default_factory=lambda: SchoolConfig(window=5))
     """Budget, network and rewards. There is one update per window, so windows are short."""
     descent: DescentConfig = field(default_factory=DescentConfig)
     """How the policy learns."""

@@ -18,16 +18,21 @@ Loss = Callable[[Any, jax.Array], tuple[jax.Array, dict[str, jax.Array]]]
 
 @dataclass(frozen=True)
 class DescentConfig:
-    """What actor-critic and Option-Critic share with each other and with REINFORCE."""
+    """How actor-critic and Option-Critic learn; the same for both, and like REINFORCE where nothing is said.
+
+    The entropy bonus was picked from 0.01, 0.03 and 0.1, with step sizes of 0.5, 1 and 2 · 10⁻³, by the success on
+    1-step tasks of the blocks, seen as a vector of cells, of one run each of 1 or 1.5 million steps. Actor-critic came
+    to 60 % with 0.01 and either of the greater step sizes, 87 % with 0.03 and 1 · 10⁻³, 94 % as it is now.
+    """
 
     learning_rate: float = 2e-3
-    """Step size of Adam, the planner's; A3C had RMSProp."""
+    """Step size of Adam; A3C had RMSProp."""
     cool_down: bool = True
     """Whether step size and entropy bonus fall linearly to zero over training."""
     discount: float = 0.99
     """How much a reward one step later counts."""
-    entropy: float = 0.01
-    """Weight of the bonus for undecided policies."""
+    entropy: float = 0.1
+    """Weight of the bonus for undecided policies. REINFORCE has 0.01, with surprises in units of their spread."""
     critic: float = 0.5
     """Weight of the critic's squared error."""
     gradient_norm: float = 0.5

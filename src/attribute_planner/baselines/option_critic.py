@@ -36,7 +36,7 @@ Key = jax.Array
 class OptionCriticConfig:
     """How the Option-Critic baseline is trained."""
 
-    school: SchoolConfig = field(default_factory=lambda: SchoolConfig(window=10))
+    school: SchoolConfig = field(default_factory=lambda: SchoolConfig(window=5))
     """Budget, network and rewards, as for actor-critic."""
     descent: DescentConfig = field(default_factory=DescentConfig)
     """How the options learn, as actor-critic does."""
