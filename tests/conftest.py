@@ -3,6 +3,8 @@
 import os
 
 os.environ["JAX_PLATFORMS"] = "cpu"  # read once, when jax is first imported
+# What is compiled here runs for a moment: to compile it quickly is worth more than to have it run fast.
+os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
 os.environ["MPLBACKEND"] = "Agg"
 
 import ipaddress

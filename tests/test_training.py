@@ -158,7 +158,7 @@ def test_mistakes_are_one_clear_line(options: dict[str, Any], message: str):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"estimator": "guess"}, "no estimator 'guess'.*There are: ratio, posterior, visits"),
+        ({"estimator": "guess"}, "no estimator 'guess'.*There are: ratio, posterior, alike, visits"),
         ({"explore": replace(TINY.explore, bonus="big")}, "no bonus 'big'"),
         ({"explore": replace(TINY.explore, policy="bold")}, "no exploring policy 'bold'"),
         ({"practise": replace(TINY.practise, steps=0)}, r"PractiseConfig\.steps must be greater than zero"),

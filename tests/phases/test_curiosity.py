@@ -26,9 +26,9 @@ LADDER = graph_world(
     ],
     episode_steps=12,
 )
-EXPLORE = ExploreConfig(steps=4_000, policy="random", copies=100)
+EXPLORE = ExploreConfig(steps=2_000, policy="random", copies=100)
 INVERSE = InverseConfig(steps_per_episode=10)
-FORESEE = ForeseeConfig(learn=True, fit=FitConfig(updates=800, batch=64, learning_rate=0.01), width=32)
+FORESEE = ForeseeConfig(learn=True, fit=FitConfig(updates=400, batch=64, learning_rate=0.01), width=32)
 
 
 def times_at_the_top(curious: float) -> int:

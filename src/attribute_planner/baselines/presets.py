@@ -1,6 +1,6 @@
 """The settings of each baseline on each built-in environment: as much experience as the planner has, or more.
 
-Where the paper gives a baseline's budget, it is the paper's. Networks are as wide as the planner's, and learn with its
+Where the paper gives a baseline's budget, it has no less. Networks are as wide as the planner's, and learn with its
 settings.
 """
 
@@ -34,8 +34,8 @@ BUDGETS: dict[str, Budget] = {
     "crafting": Budget(19_000_000),
     "blocks": Budget(10_000_000, width=128),
     "blocks-continuous": Budget(1_200_000, width=128),
-    "starcraft-small": Budget(30_000_000),
-    "starcraft-large": Budget(30_000_000),
+    "starcraft-small": Budget(80_000_000),
+    "starcraft-large": Budget(80_000_000),
 }
 """The planner's steps in all phases together; for the blocks, where it has 3 M, the paper's 10 M for A3C."""
 
@@ -51,7 +51,9 @@ CONFIGS: dict[str, Any] = {
 
 INVERSE_CONFIGS: dict[str, InverseBaselineConfig] = {
     "blocks": InverseBaselineConfig(learning=InverseConfig(fit=IMAGES)),
-    "blocks-continuous": InverseBaselineConfig(learning=InverseConfig(steps_per_episode=10, fit=IMAGES)),
+    "blocks-continuous": InverseBaselineConfig(
+        examples=500_000, learning=InverseConfig(steps_per_episode=20, fit=IMAGES)
+    ),
 }
 
 
