@@ -37,6 +37,7 @@ def test_every_baseline_is_tested():
 
 
 @pytest.mark.parametrize("name", BASELINES)
+@pytest.mark.slow
 def test_the_way_to_every_place_of_the_star_is_learned(name: str):
     player = BASELINES[name].train(STAR, "multi-step", CONFIGS[name], key=jax.random.key(0))
     done, right = actions_on_the_star(player)
@@ -48,6 +49,7 @@ def test_the_way_to_every_place_of_the_star_is_learned(name: str):
     [("actor-critic", Thirds()), ("option-critic", Levers()), ("reinforce", Hosted(STAR))],
     ids=["continuous actions", "several units", "on the host"],
 )
+@pytest.mark.slow
 def test_all_kinds_of_environments_can_be_learned(name: str, env: Environment):
     shown: list[dict[str, Any]] = []
 

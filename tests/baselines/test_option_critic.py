@@ -112,6 +112,7 @@ CORRIDOR = WithTasks(
 QUICK = OptionCriticConfig(SCHOOL, DescentConfig(learning_rate=0.01), options=2, deliberation_cost=0.0)
 
 
+@pytest.mark.slow
 def test_an_option_is_given_up_just_where_the_other_is_needed():
     policy = OptionPolicy(CORRIDOR, 16, 2, key=jax.random.key(0))
     # Each option knows one action only, so far from all doubt that it cannot learn another.
@@ -154,6 +155,7 @@ def mean_end(deliberation_cost: float) -> float:
     return shown[-1]
 
 
+@pytest.mark.slow
 def test_the_deliberation_cost_makes_options_last_longer():
     free, dear = mean_end(0.0), mean_end(0.2)
     assert dear < 0.1

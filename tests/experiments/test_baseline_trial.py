@@ -25,6 +25,7 @@ def silent(line: str) -> None:
     """Says nothing."""
 
 
+@pytest.mark.slow
 def test_a_player_is_kept_and_not_trained_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     first = trained_baseline(CELL, tmp_path / "run", silent)
     monkeypatch.setattr(baseline_trial, "_train", None)
@@ -64,6 +65,7 @@ FITTED_SHORTLY = (
 
 
 @pytest.mark.parametrize("model", BASELINES)
+@pytest.mark.slow
 def test_the_players_of_all_baselines_can_be_filled_anew(model: str):
     settings = FITTED_SHORTLY if model == "inverse" else SHORT
     cell = Cell(replace(SUBJECT, model=model, settings=settings), 0, "small")

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import jax
 import numpy as np
+import pytest
 
 from attribute_planner.environments.graph_world import graph_world
 from attribute_planner.learning.fitting import FitConfig
@@ -26,9 +27,9 @@ LADDER = graph_world(
     ],
     episode_steps=12,
 )
-EXPLORE = ExploreConfig(steps=2_000, policy="random", copies=100)
+EXPLORE = ExploreConfig(steps=4_000, policy="random", copies=100)
 INVERSE = InverseConfig(steps_per_episode=10)
-FORESEE = ForeseeConfig(learn=True, fit=FitConfig(updates=400, batch=64, learning_rate=0.01), width=32)
+FORESEE = ForeseeConfig(learn=True, fit=FitConfig(updates=800, batch=64, learning_rate=0.01), width=32)
 
 
 def times_at_the_top(curious: float) -> int:
@@ -38,6 +39,7 @@ def times_at_the_top(curious: float) -> int:
     return int((np.asarray(examples.values_after) == RUNGS - 1).sum())
 
 
+@pytest.mark.slow
 def test_what_is_rare_is_found_more_often_by_the_curious():
     assert times_at_the_top(0.5) > 10 * max(times_at_the_top(0.0), 1)
 

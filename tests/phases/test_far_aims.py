@@ -3,6 +3,7 @@ from dataclasses import replace
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 from attribute_planner import algorithm
 from attribute_planner.experiments.evaluation import evaluate
@@ -40,6 +41,7 @@ def test_a_copy_that_knows_no_way_takes_a_substitute_and_at_last_any_neighbour()
     assert edge_on_the_way(plans, number, any_neighbour).tolist() == [0, 2, 3, 8, 9]
 
 
+@pytest.mark.slow
 def test_an_agent_that_practised_along_plans_reaches_its_goals():
     config = replace(TINY, practise=replace(TINY.practise, aim="far", hurry=0.01), estimator="alike")
     agent = algorithm.train(RING, config, key=jax.random.key(0))

@@ -138,6 +138,7 @@ def test_a_run_with_more_examples_learns_anew(run: tuple[Agent, Path], tmp_path:
     assert evaluate(again, episodes=50, seed=1).success == 1.0
 
 
+@pytest.mark.slow
 def test_with_an_outlook_no_practice_is_needed(tmp_path: Path):
     unpractised = replace(SINGLE_STEPS, practise=replace(SINGLE_STEPS.practise, steps=0))
     ap.train(ALIASED, config=unpractised, run_dir=tmp_path / "run")
