@@ -18,10 +18,11 @@ from attribute_planner.learning.fitting import FitConfig
 from attribute_planner.parts.counting import TransitionCounts
 from attribute_planner.parts.policy import GoalPolicy
 from attribute_planner.parts.table import table_of_counts
+from attribute_planner.phases.attempts import AimAtNeighbours, add_attempts
 from attribute_planner.phases.detect import DetectConfig
 from attribute_planner.phases.explore import ExploreConfig, count_transitions, inverse_root_count
 from attribute_planner.phases.neighbours import neighbour_graph
-from attribute_planner.phases.practise import AimAtNeighbours, PractiseConfig, add_attempts
+from attribute_planner.phases.practise import PractiseConfig
 from attribute_planner.phases.roaming import RandomActions
 
 LENGTH, KEY_AT, DOOR_AT = 5, 0, 3

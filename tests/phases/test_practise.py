@@ -2,154 +2,21 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-import equinox as eqx
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from attribute_planner.environments.graph_world import graph_world
 from attribute_planner.environments.interface import Environment
 from attribute_planner.errors import AttributePlannerError
-from attribute_planner.learning.collecting import Arrival, Experience
 from attribute_planner.learning.progress import nobody
-from attribute_planner.parts.bodies import NO_VALUE
 from attribute_planner.parts.counting import TransitionCounts
-from attribute_planner.parts.policy import GoalPolicy
-from attribute_planner.parts.table import UNKNOWN, TransitionTable, table_of_counts
+from attribute_planner.parts.table import TransitionTable, table_of_counts
 from attribute_planner.phases.explore import explore
-from attribute_planner.phases.neighbours import neighbour_graph
-from attribute_planner.phases.practise import (
-    Aim,
-    AimAtNeighbours,
-    Aimed,
-    Outcome,
-    PractiseConfig,
-    add_attempts,
-    attempt_batch,
-    hindsight,
-    practise,
-)
-from tests.probes import RING, TINY, Levers, Thirds, numbers, table_of, with_drawn_weights
+from attribute_planner.phases.practise import practise
+from tests.probes import TINY, Levers, Thirds, numbers
 
-LINE = table_of(numbers(4), [((0,), (1,), 1.0), ((1,), (2,), 1.0), ((2,), (3,), 1.0)])
-"""Sets 0 to 3, an edge from each to the next: edge i leaves set i."""
-GRAPH = neighbour_graph(LINE)
-POLICY = with_drawn_weights(lambda key: GoalPolicy(RING, 4, key=key))
 KEY = jax.random.key(0)
-
-
-def judged(
-    sets: list[int], *, source: int = 0, edge: int = 0, age: int = 0, terminated: bool = False, truncated: bool = False
-) -> tuple[Aim, Outcome]:
-    """What an attempt that began in `source` and aims along `edge` makes of arriving in each of some sets."""
-    count = len(sets)
-    behaviour = AimAtNeighbours(POLICY, GRAPH, max_attempt_steps=3)
-    everywhere = lambda value, kind: jnp.full(count, value, kind)  # noqa: E731
-    memory = Aim(
-        everywhere(source, jnp.uint32)[:, None],
-        everywhere(edge, jnp.int32),
-        everywhere(age, jnp.int32),
-        jnp.zeros(count, bool),
-    )
-    words = jnp.array(sets, jnp.uint32)[:, None]
-    return eqx.filter_jit(behaviour.judge)(
-        memory, Arrival(words, everywhere(terminated, bool), everywhere(truncated, bool))
-    )
-
-
-def test_an_attempt_is_over_as_soon_as_the_attributes_change():
-    memory, outcome = judged([0, 1, 2])
-    assert outcome.ended.tolist() == memory.idle.tolist() == [False, True, True]
-    assert outcome.reached.tolist() == [False, True, False]
-    assert memory.age.tolist() == [1, 1, 1]
-
-
-def test_an_attempt_is_given_up_after_its_last_step():
-    assert judged([0], age=1)[1].ended.tolist() == [False]
-    assert judged([0], age=2)[1] == (jnp.array([True]), jnp.array([False]), jnp.array([False]))
-
-
-def test_the_end_of_an_episode_fails_the_attempt_but_its_time_limit_says_nothing():
-    _, died = judged([0], terminated=True)
-    assert (died.ended.tolist(), died.reached.tolist(), died.cut.tolist()) == ([True], [False], [False])
-    memory, cut = judged([0], truncated=True)
-    assert (cut.ended.tolist(), cut.cut.tolist(), memory.idle.tolist()) == ([False], [True], [True])
-    _, arrived = judged([1], truncated=True)
-    assert (arrived.reached.tolist(), arrived.cut.tolist()) == ([True], [False])
-    _, died_there = judged([1], terminated=True)
-    assert died_there.reached.tolist() == [True]
-
-
-def test_an_attempt_without_an_aim_arrives_nowhere():
-    assert judged([3], edge=UNKNOWN)[1].reached.tolist() == [False]
-
-
-def experience_of(rows: list[tuple[int, int, int, str]]) -> Experience:
-    """One copy's steps: set before, set after, edge aimed along, and `ended`, `reached`, `cut` or nothing."""
-    before, after, edge, what = ([row[i] for row in rows] for i in range(4))
-    flag = lambda *names: jnp.array([[w in names] for w in what])  # noqa: E731
-    words = lambda sets: jnp.array(sets, jnp.uint32)[:, None, None]  # noqa: E731
-    nothing = jnp.zeros((len(rows), 1))
-    return Experience(
-        observation=nothing[..., None],
-        words=words(before),
-        arrival=Arrival(words(after), flag(), flag("cut")),
-        record=Aimed(jnp.array(edge)[:, None], nothing.astype(jnp.int32), nothing, nothing),
-        outcome=Outcome(flag("ended", "reached"), flag("reached"), flag("cut")),
-    )
-
-
-WALK = experience_of(
-    [
-        (0, 0, 0, ""),
-        (0, 1, 0, "reached"),  # aimed at 1, and got there
-        (1, 1, 1, ""),
-        (1, 3, 1, "ended"),  # aimed at 2, ended in 3
-        (3, 0, UNKNOWN, "ended"),  # aimed at nothing
-        (0, 0, 0, "ended"),  # aimed at 1, time ran out
-        (0, 0, 0, ""),
-        (0, 0, 0, "cut"),  # aimed at 1, the episode was cut off
-        (2, 2, 2, ""),  # aimed at 3, and the batch is over
-    ]
-)
-
-
-def test_attempts_are_counted_for_the_pair_that_was_aimed_at():
-    score = add_attempts(jnp.array([[10, 0, 0], [5, 0, 0], [30, 0, 0]], jnp.int32), WALK)
-    # Of the steps, those count as well that were cut off, or are not over yet.
-    assert score.tolist() == [[12, 1, 0], [6, 0, 0], [35, 2, 1]]
-
-
-def test_hindsight_finds_where_attempts_ended_that_went_elsewhere():
-    chance, landed = eqx.filter_jit(hindsight)(WALK, 1.0, key=KEY)
-    # The attempt at 2 (both its steps), and the one without an aim; time that ran out led nowhere new.
-    assert chance[:, 0].tolist() == [False, False, True, True, True, False, False, False, False]
-    assert landed[2:5, 0, 0].tolist() == [3, 3, 0]
-    assert not eqx.filter_jit(hindsight)(WALK, 0.0, key=KEY)[0].any()
-
-
-def test_hindsight_is_chosen_attempt_by_attempt():
-    many = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf[2:4], (2, 4000, *leaf.shape[2:])), WALK)
-    chance = np.asarray(eqx.filter_jit(hindsight)(many, 0.25, key=KEY)[0])
-    np.testing.assert_array_equal(chance[0], chance[1])
-    assert chance[0].mean() == pytest.approx(0.25, abs=0.03)
-
-
-def test_arriving_earns_one_and_every_step_costs():
-    batch = attempt_batch(GRAPH, WALK, PractiseConfig(step_reward=-0.125, hindsight=0.0), key=KEY)
-    np.testing.assert_allclose(batch.reward[:2, 0], [-0.125, 0.875])
-    assert batch.goal[:, 0, 0].tolist() == [1, 1, 2, 2, NO_VALUE, 1, 1, 1, 3]
-    assert batch.weight[:, 0].tolist() == [1, 1, 1, 1, 0, 1, 1, 1, 1]
-    assert not batch.imitate.any()
-
-
-def test_in_hindsight_the_goal_is_where_the_attempt_ended():
-    batch = attempt_batch(GRAPH, WALK, PractiseConfig(step_reward=-0.125, hindsight=1.0), key=KEY)
-    np.testing.assert_allclose(batch.reward[2:5, 0], [-0.125, 0.875, 0.875])
-    assert batch.goal[:, 0, 0].tolist() == [1, 1, 3, 3, 0, 1, 1, 1, 3]
-    assert batch.imitate[:, 0].tolist() == [False, False, True, True, True, False, False, False, False]
-    assert batch.weight[4, 0] == 1
 
 
 def explored(env: Environment) -> TransitionTable:

@@ -16,9 +16,10 @@ from attribute_planner.learning.reinforce import ReinforceConfig, new_learner, u
 from attribute_planner.parts.counting import TransitionCounts
 from attribute_planner.parts.policy import GoalPolicy
 from attribute_planner.parts.table import table_of_counts
+from attribute_planner.phases.attempts import AimAtNeighbours, attempt_batch
 from attribute_planner.phases.explore import BONUSES, ExploreConfig, count_transitions
 from attribute_planner.phases.neighbours import neighbour_graph
-from attribute_planner.phases.practise import AimAtNeighbours, PractiseConfig, attempt_batch
+from attribute_planner.phases.practise import PractiseConfig
 from attribute_planner.phases.roaming import FreeRoaming, RandomActions
 
 PEER = "MiniGrid's base class under Gymnasium's SyncVectorEnv"
@@ -87,7 +88,9 @@ def learning_rate(env: ColoredSwitches, copies: int, key: jax.Array) -> float:
     def window() -> jax.Array:
         behaviour = AimAtNeighbours(learner.policy, graph, config.max_attempt_steps)
         experience = collector.collect(behaviour, config.window, key=play_key)
-        batch = attempt_batch(graph, experience, config, key=play_key)
+        batch = attempt_batch(
+            graph, experience, step_reward=config.step_reward, hindsight_share=config.hindsight, key=play_key
+        )
         return update(learner, batch, config.learning, key=play_key)[1]["return"]
 
     # Episodes last several windows: time as many, so that resets are paid for.

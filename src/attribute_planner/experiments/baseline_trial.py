@@ -18,6 +18,7 @@ from attribute_planner.baselines import BASELINES
 from attribute_planner.baselines.option_critic import OptionCriticConfig, OptionPlayer
 from attribute_planner.baselines.options import OptionPolicy
 from attribute_planner.baselines.player import Player, PolicyPlayer
+from attribute_planner.baselines.presets import config_for
 from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.registry import make
 from attribute_planner.errors import RunDirectoryError
@@ -36,7 +37,7 @@ PLAYER = "player.safetensors"
 
 def baseline_config(cell: Cell) -> Any:
     """All settings with which the baseline of a cell is trained."""
-    return with_settings(BASELINES[cell.subject.model].config(), cell.assignments)
+    return with_settings(config_for(cell.subject.model, cell.subject.environment), cell.assignments)
 
 
 def is_baseline_config(saved: dict[str, Any], cell: Cell) -> bool:

@@ -17,8 +17,8 @@ from attribute_planner.parts.counting import TransitionCounts
 from attribute_planner.parts.detector import AttributeDetector
 from attribute_planner.parts.policy import GoalPolicy
 from attribute_planner.parts.table import edge_order, table_of_counts
+from attribute_planner.phases.attempts import HINDSIGHT, STEP_REWARD, add_attempts, attempt_batch
 from attribute_planner.phases.neighbours import NeighbourGraph
-from attribute_planner.phases.practise import PractiseConfig, add_attempts, attempt_batch
 from attribute_planner.phases.roaming import FreeRoaming, RandomActions, Roamed
 from attribute_planner.phases.seeking import seeker, seeking_graph
 
@@ -195,13 +195,11 @@ def _explore_window(
         batch = _batch(env, experience, reward)
     else:
         attempts.add(experience)
-        batch = attempt_batch(attempts.graph, experience, PRACTICE, key=batch_key)
+        batch = attempt_batch(
+            attempts.graph, experience, step_reward=STEP_REWARD, hindsight_share=HINDSIGHT, key=batch_key
+        )
     learner, metrics = update(learner, batch, config.learning, key=update_key)
     return learner, {"bonus": float(reward.mean()), **{name: float(value) for name, value in metrics.items()}}
-
-
-PRACTICE = PractiseConfig()
-"""How `graph` learns on the way: as practice does by default."""
 
 
 def count_transitions(

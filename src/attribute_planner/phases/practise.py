@@ -4,22 +4,20 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from attribute_planner.environments.interface import Environment
-from attribute_planner.environments.spaces import Action, Observation
 from attribute_planner.errors import AttributePlannerError
-from attribute_planner.learning.collecting import Arrival, Behaviour, Experience, collector_for
+from attribute_planner.learning.collecting import Experience, collector_for
 from attribute_planner.learning.progress import Watch
-from attribute_planner.learning.reinforce import Batch, Learner, ReinforceConfig, new_learner, update
-from attribute_planner.parts.bodies import NO_VALUE
+from attribute_planner.learning.reinforce import Learner, ReinforceConfig, new_learner, update
 from attribute_planner.parts.detector import AttributeDetector
-from attribute_planner.parts.policy import GoalPolicy, Opinion
-from attribute_planner.parts.table import UNKNOWN, TransitionTable
-from attribute_planner.phases.far_aims import edge_on_the_way, plan_to_far_sets
+from attribute_planner.parts.policy import GoalPolicy
+from attribute_planner.parts.table import TransitionTable
+from attribute_planner.phases.attempts import HINDSIGHT, STEP_REWARD, AimAtNeighbours, add_attempts, attempt_batch
+from attribute_planner.phases.far_aims import plan_to_far_sets
 from attribute_planner.phases.neighbours import NeighbourGraph, neighbour_graph
 
 Key = jax.Array
@@ -36,10 +34,10 @@ class PractiseConfig:
     which a transition is a single step: practice then only keeps the score."""
     max_attempt_steps: int = 80
     """After how many steps an attempt at a neighbour is given up: t_max."""
-    step_reward: float = -0.01
+    step_reward: float = STEP_REWARD
     """Reward of every step, so that short ways are preferred; arriving earns 1. The paper has −0.1, under which it pays
     to change any attribute at once rather than to walk ten steps to the right one."""
-    hindsight: float = 0.5
+    hindsight: float = HINDSIGHT
     """Share of the attempts that ended in another set than the one aimed at which are learned from as if that one had
     been the aim; 0 for the paper's way."""
     aim: str = "neighbours"
@@ -184,7 +182,9 @@ def _by_reinforce(
 ) -> tuple[Learner, dict]:
     """Learn from the attempts themselves."""
     hindsight_key, update_key = jax.random.split(key)
-    batch = attempt_batch(graph, experience, config, key=hindsight_key)
+    batch = attempt_batch(
+        graph, experience, step_reward=config.step_reward, hindsight_share=config.hindsight, key=hindsight_key
+    )
     return update(learner, batch, config.learning, remaining=remaining, key=update_key)
 
 
@@ -200,168 +200,3 @@ AIMS = ("neighbours", "far")
 
 LEARNERS: dict[str, LearnWindow] = {"reinforce": _by_reinforce, "inverse": _nothing_to_learn}
 """The ways in which π can learn, and what they do with a window of attempts."""
-
-
-class Aim(NamedTuple):
-    """What each copy is up to; `[B]` or `[B, W]`.
-
-    source: the set in which the attempt began.
-    edge: the edge of the table that it tries to take, `UNKNOWN` where there was none to choose.
-    age: how many steps it has taken.
-    idle: whether a new attempt begins at the next step.
-    """
-
-    source: jax.Array
-    edge: jax.Array
-    age: jax.Array
-    idle: jax.Array
-
-
-class Aimed(NamedTuple):
-    """What the policy did, and thought then.
-
-    edge: `[B]` the edge it was trying to take.
-    """
-
-    edge: jax.Array
-    action: Action
-    log_prob: jax.Array
-    baseline: jax.Array
-
-
-class Outcome(NamedTuple):
-    """What a step meant for the attempt; `[B]` each.
-
-    ended: the attempt is over: the attributes changed, t_max was reached, or the episode ended for good.
-    reached: it arrived where it was aimed.
-    cut: the episode's time limit came first; nothing is known of how the attempt would have gone on.
-    """
-
-    ended: jax.Array
-    reached: jax.Array
-    cut: jax.Array
-
-
-class AimAtNeighbours(Behaviour[Aim]):
-    """Picks a neighbour of the current set, by visit counts, and acts towards it until the attempt is over.
-
-    plans: with them, the neighbour on the way to a far set is picked, as long as there is one.
-    """
-
-    policy: GoalPolicy
-    graph: NeighbourGraph
-    max_attempt_steps: int = eqx.field(static=True)
-    greedy: bool = eqx.field(static=True, default=False)
-    plans: jax.Array | None = None
-
-    def begin(self, copies: int) -> Aim:
-        source = jnp.zeros((copies, self.graph.words.shape[1]), jnp.uint32)
-        nothing = jnp.zeros(copies, jnp.int32)
-        return Aim(source, nothing + UNKNOWN, nothing, jnp.ones(copies, bool))
-
-    def act(self, memory: Aim, observation: Observation, values: jax.Array, *, key: Key) -> tuple[Aim, Action, Aimed]:
-        goal_key, action_key = jax.random.split(key)
-        aim = self.choose(memory, values, key=goal_key)
-        opinion = self.opinion(aim, observation, values)
-        action = opinion.mode() if self.greedy else opinion.sample(key=action_key)
-        return aim, action, Aimed(aim.edge, action, opinion.log_prob(action), opinion.baseline)
-
-    def choose(self, memory: Aim, values: jax.Array, *, key: Key) -> Aim:
-        """The aims as they were, and new ones where an attempt begins."""
-        words = jnp.asarray(self.graph.space.pack(values))
-        number = self.graph.locate(words)
-        fresh = self.graph.random_neighbour(number, key=key)
-        if self.plans is not None:
-            fresh = edge_on_the_way(self.plans, number, fresh)
-        return Aim(
-            source=jnp.where(memory.idle[:, None], words, memory.source),
-            edge=jnp.where(memory.idle, fresh, memory.edge),
-            age=jnp.where(memory.idle, 0, memory.age),
-            idle=jnp.zeros_like(memory.idle),
-        )
-
-    def opinion(self, aim: Aim, observation: Observation, values: jax.Array) -> Opinion:
-        """What the policy thinks of the aims."""
-        return self.policy(observation, values, goal_values(self.graph, aim.edge))
-
-    def judge(self, memory: Aim, arrival: Arrival) -> tuple[Aim, Outcome]:
-        age = memory.age + 1
-        left = jnp.any(arrival.words != memory.source, axis=-1)
-        ended = left | (age >= self.max_attempt_steps) | arrival.terminated
-        reached = jnp.all(arrival.words == self.graph.target_words(memory.edge), axis=-1) & (memory.edge != UNKNOWN)
-        cut = jnp.asarray(arrival.truncated) & ~ended
-        return memory._replace(age=age, idle=ended | cut), Outcome(ended, reached, cut)
-
-    def has_nothing_to_do(self, words: jax.Array) -> jax.Array:
-        """A set from which exploration never saw a way on offers nothing to practise."""
-        return ~self.graph.leads_on(self.graph.locate(words))
-
-
-def goal_values(graph: NeighbourGraph, edge: jax.Array) -> jax.Array:
-    """`int32[..., A]` the attribute values that an edge leads to; none for `UNKNOWN`."""
-    values = jnp.asarray(graph.space.unpack(graph.target_words(edge)))
-    return jnp.where((edge != UNKNOWN)[..., None], values, NO_VALUE)
-
-
-@jax.jit
-def add_attempts(score: jax.Array, experience: Experience) -> jax.Array:
-    """`int32[3, E]` attempts, successes and steps per edge with those of the experience added.
-
-    They belong to the pair that was aimed at, wherever the attempt ended. What a time limit cut off says nothing.
-    """
-    outcome: Outcome = experience.outcome
-    edge = experience.record.edge
-    counted = outcome.ended & (edge != UNKNOWN)
-    # An edge past the end is dropped.
-    place = jnp.where(counted, edge, score.shape[1])
-    score = score.at[0, place].add(1, mode="drop")
-    score = score.at[1, place].add(outcome.reached.astype(jnp.int32), mode="drop")
-    return score.at[2, jnp.where(edge == UNKNOWN, score.shape[1], edge)].add(1, mode="drop")
-
-
-@eqx.filter_jit
-def attempt_batch(graph: NeighbourGraph, experience: Experience, config: PractiseConfig, *, key: Key) -> Batch:
-    """The experience as steps to learn from: 1 for arriving, a small cost for every step."""
-    record: Aimed = experience.record
-    outcome: Outcome = experience.outcome
-    chance, landed = hindsight(experience, config.hindsight, key=key)
-    arrived = outcome.reached | (chance & outcome.ended)
-    return Batch(
-        observation=experience.observation,
-        values=jnp.asarray(graph.space.unpack(experience.words)),
-        goal=jnp.where(chance[..., None], graph.space.unpack(landed), goal_values(graph, record.edge)),
-        action=record.action,
-        log_prob=record.log_prob,
-        baseline=record.baseline,
-        reward=config.step_reward + arrived.astype(jnp.float32),
-        ended=outcome.ended,
-        cut=outcome.cut,
-        weight=((record.edge != UNKNOWN) | chance).astype(jnp.float32),
-        imitate=chance,
-    )
-
-
-def ended_elsewhere(experience: Experience) -> jax.Array:
-    """`[T, B]` whether an attempt ended with a step into another set than the one aimed at."""
-    outcome: Outcome = experience.outcome
-    changed = jnp.any(experience.words != experience.arrival.words, axis=-1)
-    return outcome.ended & ~outcome.reached & changed
-
-
-def hindsight(experience: Experience, share: float, *, key: Key) -> tuple[jax.Array, jax.Array]:
-    """Attempts that ended elsewhere show how to get there.
-
-    `[T, B]` whether a step belongs to a chosen one of them, and `uint32[T, B, W]` the set in which its attempt ended.
-    """
-    outcome: Outcome = experience.outcome
-    arrived = jnp.asarray(experience.arrival.words)
-    chosen = ended_elsewhere(experience) & (jax.random.uniform(key, outcome.ended.shape) < share)
-
-    def backwards(later: tuple[jax.Array, jax.Array], step: tuple[jax.Array, ...]):
-        ended, cut, chosen, arrived = step
-        chance = jnp.where(ended, chosen, later[0] & ~cut)
-        landed = jnp.where(ended[..., None], arrived, later[1])
-        return (chance, landed), (chance, landed)
-
-    unknown = (jnp.zeros_like(chosen[0]), arrived[0])
-    return jax.lax.scan(backwards, unknown, (outcome.ended, outcome.cut, chosen, arrived), reverse=True)[1]

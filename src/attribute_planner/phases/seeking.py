@@ -18,8 +18,8 @@ from attribute_planner.environments.worlds import where_batch
 from attribute_planner.learning.collecting import Arrival, Behaviour
 from attribute_planner.parts.policy import GoalPolicy
 from attribute_planner.parts.table import UNKNOWN, TransitionTable
+from attribute_planner.phases.attempts import Aim, AimAtNeighbours, Aimed, Outcome
 from attribute_planner.phases.neighbours import NeighbourGraph, graph_with_weights
-from attribute_planner.phases.practise import Aim, AimAtNeighbours, Aimed, Outcome
 from attribute_planner.phases.roaming import any_action, kept_up
 
 Key = jax.Array

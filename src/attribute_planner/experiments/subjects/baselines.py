@@ -1,24 +1,15 @@
-"""The paper's baselines: what each is trained on, for as many steps as the planner.
+"""The paper's baselines: what each is trained on. How, and for how long, is in `baselines.presets`.
 
 On the blocks each is trained twice: with goals that mention everything, and, for the underspecified tasks, with goals
 that mention as much as those do.
 """
 
 from attribute_planner.experiments.cells import REACTIVE, Subject, measured
-from attribute_planner.experiments.subjects.blocks import SIZES, SMALL_SIZES
+from attribute_planner.experiments.subjects.blocks import SIZES, SMALL_SIZES, UPDATES
 
 REGIMES = ("1-step", "multi-step", "curriculum")
 """What a policy is trained on: nearby goals, the test tasks, and from the one to the other."""
 
-STEPS = {
-    "switches": 12_400_000,
-    "crafting": 19_000_000,
-    "starcraft-small": 30_000_000,
-    "starcraft-large": 30_000_000,
-    "blocks": 3_000_000,
-    "blocks-continuous": 1_200_000,
-}
-"""As many as the planner explores and practises with."""
 SMALL_STEPS = {"switches": 700_000, "crafting": 750_000, "starcraft-small": 100_000, "starcraft-large": 100_000}
 
 REINFORCE_TASKS = {
@@ -38,7 +29,6 @@ def _reinforce(environment: str, regime: str) -> Subject:
         measured(REINFORCE_TASKS[environment], REACTIVE),
         model="reinforce",
         regime=regime,
-        settings=(f"school.steps={STEPS[environment]}",),
         small=(f"school.steps={SMALL_STEPS[environment]}",),
     )
 
@@ -62,32 +52,26 @@ def _critic(environment: str, model: str, regime: str, goals: str) -> Subject:
         measured(TASKS[goals], REACTIVE),
         model=model,
         regime=regime,
-        settings=(f"school.steps={STEPS[environment]}", "school.width=128", f"school.{MENTIONED[goals]}"),
+        settings=(f"school.{MENTIONED[goals]}",),
         small=FEW_TRIALS,
     )
 
 
-FIT = (
-    "learning.symmetric=false",
-    "learning.fit.updates=5000",
-    "learning.fit.batch=1024",
-    "learning.fit.learning_rate=0.001",
-    "learning.fit.weight_decay=0.0001",
-)
+AS_PUBLISHED = "learning.symmetric=false"
 """The inverse model is fitted as the planner's own, as published."""
 LITTLE_FIT = ("learning.fit.updates=20", "learning.fit.batch=32", "copies=256")
 
 
 def _inverse(environment: str, regime: str, goals: str = "", size: str = "1m") -> Subject:
     full = size == "1m"
-    walk = ("learning.steps_per_episode=10",) if environment == "blocks-continuous" else ()
+    sized = (f"learning.fit.updates={UPDATES[size]}", f"examples={SIZES[size]}") if environment == "blocks" else ()
     return Subject(
         f"{environment}-inverse-{regime}{goals}" + ("" if full else f"-{size}"),
         environment,
         measured(TASKS[goals] if full else ("1-step", "multi-step"), REACTIVE),
         model="inverse",
         regime=regime,
-        settings=(*FIT, *walk, f"examples={SIZES[size]}", MENTIONED[goals]),
+        settings=(AS_PUBLISHED, *sized, MENTIONED[goals]),
         small=(*LITTLE_FIT, f"examples={SMALL_SIZES[size]}"),
     )
 
