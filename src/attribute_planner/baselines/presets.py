@@ -30,11 +30,10 @@ BUDGETS: dict[str, Budget] = {
     "crafting": Budget(19_000_000),
     "blocks": Budget(3_000_000, width=128),
     "blocks-continuous": Budget(600_000, width=128),
-    "starcraft-small": Budget(80_000_000),
-    "starcraft-large": Budget(80_000_000),
+    "starcraft-small": Budget(30_000_000),
+    "starcraft-large": Budget(30_000_000),
 }
-"""The planner's steps in all phases together. The paper gives A3C on the blocks about 10 M, and REINFORCE in StarCraft
-30 M."""
+"""The planner's steps in all phases together. The paper gives A3C on the blocks about 10 M."""
 
 IMAGES = FitConfig(updates=12_000, batch=1024, learning_rate=1e-3, weight_decay=1e-4)
 """How the planner's own inverse model of the blocks is fitted."""
