@@ -110,8 +110,8 @@ STARCRAFT = TrainConfig(
     ),
     estimator="alike",
 )
-"""The paper's steps, bonus and t_max, for a GPU; an epoch is one episode long. There are more edges than can be tried often,
-and what was built cannot be undone, so practice tries what plans will rely on."""
+"""The paper's steps, bonus and t_max, for a GPU; an epoch is one episode long. There are more edges than can be tried
+often, and what was built cannot be undone, so practice tries what plans will rely on."""
 
 IMAGES = FitConfig(updates=12_000, batch=1024, learning_rate=1e-3, weight_decay=1e-4)
 
@@ -136,11 +136,11 @@ BLOCKS = TrainConfig(
 
 BLOCKS_CONTINUOUS = replace(
     BLOCKS,
-    detect=replace(BLOCKS.detect, labels=300_000, steps_between=1),
-    explore=replace(BLOCKS.explore, steps=500_000),
-    practise=replace(BLOCKS.practise, steps=100_000, copies=2_048),
+    detect=replace(BLOCKS.detect, labels=200_000, steps_between=1, width=256),
+    explore=replace(BLOCKS.explore, steps=400_000),
+    practise=replace(BLOCKS.practise, steps=40_000, copies=2_048),
     inverse=replace(BLOCKS.inverse, steps_per_episode=20),
-    foresee=replace(BLOCKS.foresee, curious=0.4),
+    foresee=replace(BLOCKS.foresee, curious=0.4, width=256),
 )
 """Physics is dear here: each state is labelled, and a scene is dropped into many times before it is cleared, which is
 also how towers come about."""

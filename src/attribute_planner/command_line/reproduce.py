@@ -14,6 +14,7 @@ def reproduce(
     scale: Literal["small", "paper"] = "paper",
     cells: tuple[str, ...] = (),
     dry_run: bool = False,
+    only_train: bool = False,
     processes: int = 1,
     records: Path | None = None,
     work: Path | None = None,
@@ -32,6 +33,7 @@ def reproduce(
         scale: `paper` for everything as it is meant (for a GPU), `small` for all of it in little, on two CPU cores.
         cells: Only these cells, or those whose names begin so.
         dry_run: Only list the cells, with an estimate of the time that each will take here.
+        only_train: Leave the measuring to another call, on another machine perhaps; bring records and work along.
         processes: How many cells to carry out at once.
         records: Where records are kept, one file per cell; reproduction/records if not given.
         work: Where agents are trained; runs/reproduce if not given. One that lies there trained is only measured.
@@ -54,7 +56,7 @@ def reproduce(
     failed = []
     if not dry_run:
         share_compiled(folders.work)
-        failed = run_cells(chosen, folders, processes, lambda line: news.print(line, markup=False))
+        failed = run_cells(chosen, folders, processes, _say, only_train=only_train)
         write_report(report or REPORTS[scale], folders.records, scale)
         for page in pages:
             fill_page(page, records_at(folders.records, scale))
@@ -69,6 +71,10 @@ def reproduce(
     for cell in failed:
         news.print(f"attribute-planner: cell {cell.name} is not recorded; its output above says why.")
     return 1 if failed else 0
+
+
+def _say(line: str) -> None:
+    news.print(line, markup=False)
 
 
 def described(cell: Any, records: Path) -> dict[str, Any]:

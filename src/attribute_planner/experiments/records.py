@@ -122,6 +122,11 @@ def _short_lists_on_one_line(text: str) -> str:
     return re.sub(r"\[\s+(-?[\w.+-]+),\s+(-?[\w.+-]+)\s+\]", r"[\1, \2]", text)
 
 
+def is_begun(folder: Path, cell: Cell) -> bool:
+    """Whether a cell is trained, and perhaps measured in part."""
+    return read_record(folder, cell) is not None
+
+
 def is_recorded(folder: Path, cell: Cell) -> bool:
     """Whether nothing is left to do for a cell."""
     record = read_record(folder, cell)

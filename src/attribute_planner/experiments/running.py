@@ -18,7 +18,7 @@ import jax
 
 from attribute_planner.experiments.cells import SCALES, Cell
 from attribute_planner.experiments.estimates import seconds_of
-from attribute_planner.experiments.records import is_recorded
+from attribute_planner.experiments.records import is_begun, is_recorded
 from attribute_planner.experiments.tables import chosen_cells
 from attribute_planner.experiments.trial import Folders, Say, carry_out
 
@@ -26,13 +26,19 @@ WORK = Path("runs/reproduce")
 RECORDS = Path("reproduction/records")
 
 
-def run_cells(cells: Iterable[Cell], folders: Folders, processes: int = 1, say: Say = print) -> list[Cell]:
-    """Carry out the cells that are not recorded yet; those that failed."""
-    missing = [cell for cell in cells if not is_recorded(folders.records, cell)]
+def run_cells(
+    cells: Iterable[Cell], folders: Folders, processes: int = 1, say: Say = print, *, only_train: bool = False
+) -> list[Cell]:
+    """Carry out the cells that are not recorded yet, or only their training; those that failed."""
+
+    def is_done(cell: Cell) -> bool:
+        return is_begun(folders.records, cell) if only_train else is_recorded(folders.records, cell)
+
+    missing = [cell for cell in cells if not is_done(cell)]
     if processes > 1:
-        _run_in_processes(missing, folders, processes, say)
-        return [cell for cell in missing if not is_recorded(folders.records, cell)]
-    return [cell for cell in missing if not _succeeds(cell, folders, say)]
+        _run_in_processes(missing, folders, processes, say, only_train)
+        return [cell for cell in missing if not is_done(cell)]
+    return [cell for cell in missing if not _succeeds(cell, folders, say, only_train)]
 
 
 def share_compiled(work: Path) -> None:
@@ -42,11 +48,11 @@ def share_compiled(work: Path) -> None:
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.5)
 
 
-def _succeeds(cell: Cell, folders: Folders, say: Say) -> bool:
+def _succeeds(cell: Cell, folders: Folders, say: Say, only_train: bool) -> bool:
     """Carry out a cell. Whatever goes wrong in it is its own affair."""
     started = time.monotonic()
     try:
-        carry_out(cell, folders, say)
+        carry_out(cell, folders, say, only_train=only_train)
     except Exception:
         say(f"{cell.name}: failed\n{traceback.format_exc()}")
         return False
@@ -54,14 +60,14 @@ def _succeeds(cell: Cell, folders: Folders, say: Say) -> bool:
     return True
 
 
-def _run_in_processes(cells: Sequence[Cell], folders: Folders, processes: int, say: Say) -> None:
+def _run_in_processes(cells: Sequence[Cell], folders: Folders, processes: int, say: Say, only_train: bool) -> None:
     """The longest work first, several pieces at a time, each in a process of its own."""
     waiting = sorted(pieces_of(cells, processes), key=lambda piece: -sum(map(seconds_of, piece)))
     running: list[subprocess.Popen] = []
     try:
         while waiting or running:
             while waiting and len(running) < processes:
-                running.append(_start(waiting.pop(0), folders))
+                running.append(_start(waiting.pop(0), folders, only_train))
             time.sleep(SECONDS_BETWEEN_LOOKS)
             for process in [each for each in running if each.poll() is not None]:
                 running.remove(process)
@@ -84,12 +90,13 @@ def pieces_of(cells: Sequence[Cell], processes: int) -> list[list[Cell]]:
     return together if len(together) >= processes else [[cell] for cell in cells]
 
 
-def _start(cells: Sequence[Cell], folders: Folders) -> subprocess.Popen:
+def _start(cells: Sequence[Cell], folders: Folders, only_train: bool) -> subprocess.Popen:
     names = [cell.name for cell in cells]
     where = ["--records", str(folders.records), "--work", str(folders.work), "--scale", cells[0].scale]
+    what = ["--only-train"] if only_train else []
     # Each would otherwise take most of a GPU's memory for itself at once.
     environment = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", **os.environ}
-    command = [sys.executable, "-m", "attribute_planner.experiments.running", *where, "--cells", *names]
+    command = [sys.executable, "-m", "attribute_planner.experiments.running", *where, *what, "--cells", *names]
     return subprocess.Popen(command, env=environment)
 
 
@@ -103,6 +110,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--records", type=Path, default=RECORDS, help="where records are kept")
     parser.add_argument("--work", type=Path, default=WORK, help="where run directories are kept")
     parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--only-train", action="store_true", help="measure another time, or elsewhere")
     parser.add_argument("--dry-run", action="store_true", help="only list the cells")
     options = parser.parse_args(arguments)
     cells = chosen_cells(options.tables, options.scale, options.seeds, options.cells)
@@ -112,7 +120,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"{cell.name}\t{state}")
         return 0
     share_compiled(options.work)
-    failed = run_cells(cells, Folders(options.records, options.work), options.processes, _say)
+    folders = Folders(options.records, options.work)
+    failed = run_cells(cells, folders, options.processes, _say, only_train=options.only_train)
     for cell in failed:
         _say(f"{cell.name}: not recorded")
     return 1 if failed else 0

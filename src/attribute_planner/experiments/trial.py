@@ -27,12 +27,12 @@ class Folders:
     work: Path
 
 
-def carry_out(cell: Cell, folders: Folders, say: Say) -> Record:
-    """Do what is left to do for a cell. The record is kept after every measurement."""
+def carry_out(cell: Cell, folders: Folders, say: Say, *, only_train: bool = False) -> Record:
+    """Do what is left to do for a cell, or only its training. The record is kept after every measurement."""
     trained = train_subject(cell, folders.work / cell.name, say)
     record = read_record(folders.records, cell) or new_record(cell, trained)
     write_record(folders.records, record)
-    for measurement in record.missing(cell):
+    for measurement in () if only_train else record.missing(cell):
         result = measure(trained, measurement, cell)
         say(f"{cell.name}: {measurement.task}, {measurement.execution.mode}: {result.success:.1%}")
         record = replace(record, results=[*record.results, result])

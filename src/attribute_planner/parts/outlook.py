@@ -16,6 +16,7 @@ from attribute_planner.environments.spaces import (
     ActionSpace,
     Box,
     Discrete,
+    Mixed,
     MixedAction,
     Observation,
     UnitObservation,
@@ -30,10 +31,29 @@ STAYS = 2.0
 """How much likelier an attribute is at first believed to keep its value (log odds)."""
 
 
+class Products(eqx.Module):
+    """Products of what is seen and of what is done.
+
+    Whether a point lies left or right of a thing is a sum of such products, but far from any sum of the two.
+    """
+
+    seen: Dense
+    done: Dense
+
+    def __init__(self, seen: int, done: int, count: int, *, key: Key) -> None:
+        seen_key, done_key = jax.random.split(key)
+        self.seen = Dense(seen, count, gain=1.0, key=seen_key)
+        self.done = Dense(done, count, gain=1.0, key=done_key)
+
+    def __call__(self, seen: jax.Array, done: jax.Array) -> jax.Array:
+        return self.seen(seen) * self.done(done)
+
+
 class Outlook(eqx.Module):
     """P(ρ' | s, a): a distribution over values for each attribute after an action."""
 
     body: eqx.Module
+    products: Products | None
     tower: Tower
     heads: Dense
     stays: jax.Array
@@ -44,8 +64,13 @@ class Outlook(eqx.Module):
     def __init__(self, env: Environment, width: int, *, key: Key) -> None:
         body_key, tower_key, head_key = jax.random.split(key, 3)
         outputs = int(env.attributes.sizes.sum())
+        seen, done, products = width + outputs, action_size(env.actions), 0
         self.body = body_for(env.observation, env.attributes, width, key=body_key)
-        self.tower = Tower(width + outputs + action_size(env.actions), (2 * width, 2 * width), key=tower_key)
+        self.products = None
+        if not isinstance(env.actions, Discrete):
+            products = 2 * width
+            self.products = Products(seen, done, products, key=jax.random.fold_in(tower_key, 1))
+        self.tower = Tower(seen + done + products, (2 * width, 2 * width), key=tower_key)
         self.heads = Dense(2 * width, outputs, gain=0.1, key=head_key)
         self.stays = jnp.array(STAYS)
         self.space, self.actions = env.attributes, env.actions
@@ -61,26 +86,50 @@ class Outlook(eqx.Module):
     def logits(self, features: jax.Array, values: jax.Array, action: Action) -> jax.Array:
         """`[..., A, V]`, not normalised, after an action in states with these features and attribute values."""
         now = self.space.one_hot(values)
-        seen = self.tower(jnp.concatenate([features, now, encode_action(self.actions, action)], axis=-1))
-        return self.space.by_attribute(self.heads(seen) + self.stays.reshape((1,) * now.ndim) * now)
+        seen, done = jnp.concatenate([features, now], axis=-1), encode_action(self.actions, action)
+        inputs = [seen, done] if self.products is None else [seen, done, self.products(seen, done)]
+        outcome = self.heads(self.tower(jnp.concatenate(inputs, axis=-1)))
+        return self.space.by_attribute(outcome + self.stays.reshape((1,) * now.ndim) * now)
 
     def expect(self, features: jax.Array, values: jax.Array, action: Action) -> tuple[jax.Array, jax.Array]:
         """The likeliest values `int32[..., A]` after an action, and the log probability `[..., A]` of each."""
         shares = jax.nn.log_softmax(self.logits(features, values, action))
         return jnp.argmax(shares, axis=-1).astype(jnp.int32), jnp.max(shares, axis=-1)
 
+    def log_prob(self, features: jax.Array, values: jax.Array, action: Action, outcome: jax.Array) -> jax.Array:
+        """`[...]` how likely an action leads to the values `outcome` `int32[..., A]`; those below 0 do not matter."""
+        shares = jax.nn.log_softmax(self.logits(features, values, action))
+        of_outcome = jnp.take_along_axis(shares, jnp.maximum(outcome, 0)[..., None], axis=-1)[..., 0]
+        return jnp.sum(jnp.where(outcome < 0, 0.0, of_outcome), axis=-1)
+
 
 def expect_all(
     outlook: Outlook, observation: Observation, values: jax.Array, action: Action
 ) -> tuple[jax.Array, jax.Array]:
     """`[B, K, A]` the likeliest values after each of K actions `[B, K]`, and the log probability of each."""
-    features = outlook.features(observation)
-    tried = jax.tree.leaves(action)[0].shape[1]
+    features, tried = outlook.features(observation), _count(action)
+    return outlook.expect(_for_each(features, tried), _for_each(values, tried), action)
 
-    def for_each(quantity: jax.Array) -> jax.Array:
-        return jnp.broadcast_to(quantity[:, None], (len(quantity), tried, quantity.shape[-1]))
 
-    return outlook.expect(for_each(features), for_each(values), action)
+def likeliest(
+    outlook: Outlook, observation: Observation, values: jax.Array, action: Action, outcome: jax.Array, most: int
+) -> Action:
+    """`[B, most]` those of the K actions `[B, K]` that likeliest lead to the values `outcome` `[B, A]`."""
+    tried = _count(action)
+    features, values, outcome = (_for_each(each, tried) for each in (outlook.features(observation), values, outcome))
+    log_prob = outlook.log_prob(features, values, action, outcome)
+    best = jax.lax.top_k(log_prob, most)[1]
+    return jax.tree.map(lambda leaf: jax.vmap(lambda row, places: row[places])(leaf, best), action)
+
+
+def _count(action: Action) -> int:
+    """How many actions each of a batch has."""
+    return jax.tree.leaves(action)[0].shape[1]
+
+
+def _for_each(quantity: jax.Array, tried: int) -> jax.Array:
+    """`[B, K, N]` the same `[B, N]` for each action."""
+    return jnp.broadcast_to(quantity[:, None], (len(quantity), tried, quantity.shape[-1]))
 
 
 def actions_to_try(space: ActionSpace, batch: int, most: int, *, key: Key) -> Action:
@@ -88,6 +137,22 @@ def actions_to_try(space: ActionSpace, batch: int, most: int, *, key: Key) -> Ac
     if isinstance(space, Discrete):
         return jnp.broadcast_to(jnp.arange(space.count, dtype=jnp.int32), (batch, space.count))
     return uniform_action(space, (batch, most), key=key)
+
+
+def nearby_actions(space: ActionSpace, action: Action, spread: float, *, key: Key) -> Action:
+    """Actions whose points lie about `spread` of the box away; choices stay as they are."""
+    assert not isinstance(space, Discrete), "there is nothing between two choices"
+    if isinstance(space, Mixed):
+        assert isinstance(action, MixedAction)
+        return MixedAction(action.choice, _nearby(space.point, jnp.asarray(action.point), spread, key))
+    return _nearby(space, jnp.asarray(action), spread, key)
+
+
+def _nearby(space: Box, point: jax.Array, spread: float, key: Key) -> jax.Array:
+    low, high = (
+        jnp.array(bound, jnp.float32).reshape((1,) * (point.ndim - 1) + (-1,)) for bound in (space.low, space.high)
+    )
+    return jnp.clip(point + spread * (high - low) * jax.random.normal(key, point.shape), low, high)
 
 
 def action_size(space: ActionSpace) -> int:
@@ -99,7 +164,7 @@ def action_size(space: ActionSpace) -> int:
     return space.choice.count * (1 + POINT_FEATURES * space.point.dimensions)
 
 
-POINT_FEATURES = 8
+POINT_FEATURES = 16
 """Each coordinate of a point is shown to a network as this many bumps along its range, which tell places apart."""
 
 

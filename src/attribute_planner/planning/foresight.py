@@ -15,7 +15,7 @@ import numpy as np
 
 from attribute_planner.attributes import Goal
 from attribute_planner.environments.spaces import Action, Discrete, Observation
-from attribute_planner.parts.outlook import Outlook, actions_to_try, expect_all
+from attribute_planner.parts.outlook import Outlook, actions_to_try, expect_all, likeliest, nearby_actions
 from attribute_planner.parts.policy import GoalPolicy
 from attribute_planner.parts.table import UNKNOWN
 from attribute_planner.planning.planner import Planner
@@ -24,6 +24,8 @@ Key = jax.Array
 
 RANDOM_ACTIONS, POLICY_ACTIONS = 192, 64
 """Where actions cannot be listed: how many random ones are considered, and how many that the policy proposes."""
+BEST_ACTIONS, ROUND_EACH, SPREAD = 8, 8, 0.02
+"""Of these, so many that likeliest lead to what is aimed at are looked around: how many beside each, and how far."""
 
 FAILED = 3.0
 """How much costlier an outcome becomes each time it was expected and did not come (in −log probability)."""
@@ -76,16 +78,22 @@ def consider(
 def _consider(
     outlook: Outlook, policy: GoalPolicy, observation: Observation, values: jax.Array, aims: jax.Array, key: Key
 ) -> tuple[Action, jax.Array, jax.Array]:
-    random_key, policy_key = jax.random.split(key)
+    random_key, policy_key, near_key = jax.random.split(key, 3)
     actions = actions_to_try(outlook.actions, len(values), RANDOM_ACTIONS, key=random_key)
     if not isinstance(outlook.actions, Discrete):
         opinion = policy(observation, values, aims)
         proposed = jax.vmap(lambda key: opinion.sample(key=key))(jax.random.split(policy_key, POLICY_ACTIONS))
-        actions = jax.tree.map(
-            lambda listed, more: jnp.concatenate([listed, jnp.moveaxis(more, 0, 1)], axis=1), actions, proposed
-        )
+        actions = _beside(actions, jax.tree.map(lambda leaf: jnp.moveaxis(leaf, 0, 1), proposed))
+        best = likeliest(outlook, observation, values, actions, aims, BEST_ACTIONS)
+        around = jax.tree.map(lambda leaf: jnp.repeat(leaf, ROUND_EACH, axis=1), best)
+        actions = _beside(actions, nearby_actions(outlook.actions, around, SPREAD, key=near_key))
     expected, log_prob = expect_all(outlook, observation, values, actions)
     return actions, expected, log_prob
+
+
+def _beside(some: Action, more: Action) -> Action:
+    """`[B, K + L]` the actions `[B, K]` and `[B, L]`."""
+    return jax.tree.map(lambda one, other: jnp.concatenate([one, other], axis=1), some, more)
 
 
 @dataclass

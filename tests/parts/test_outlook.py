@@ -1,0 +1,70 @@
+"""Parts of the outlook: how actions are told apart, and which of them likeliest lead somewhere."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from attribute_planner.environments.registry import make
+from attribute_planner.environments.spaces import Action, Box, Discrete, Mixed, MixedAction
+from attribute_planner.parts.outlook import Outlook, expect_all, likeliest, nearby_actions
+
+SPACE = Mixed(Discrete(("this", "that")), Box((0.0, -2.0), (1.0, 2.0)))
+
+
+def an_outlook(name: str) -> tuple[Outlook, jax.Array, jax.Array]:
+    """An untrained outlook, and a state to look at."""
+    env = make(name)
+    outlook = Outlook(env, 8, key=jax.random.key(0))
+    # Untrained, it expects everything to stay. Louder heads make it tell actions apart.
+    outlook = eqx.tree_at(lambda outlook: outlook.heads.weight, outlook, replace_fn=lambda weight: 30 * weight)
+    picture = jax.random.randint(jax.random.key(1), (1, *env.observation.shape), 0, 255).astype(jnp.uint8)
+    return outlook, picture, jnp.zeros((1, len(env.attributes)), jnp.int32)
+
+
+def test_only_points_are_multiplied_with_what_is_seen():
+    assert an_outlook("blocks")[0].products is None
+    assert an_outlook("blocks-continuous")[0].products is not None
+
+
+def test_the_likeliest_actions_are_those_that_lead_there():
+    outlook, picture, values = an_outlook("blocks-continuous")
+    points = jax.random.uniform(jax.random.key(2), (1, 40, 2))
+    actions = MixedAction(jnp.arange(40).reshape(1, -1) % 4, points)
+    features = jnp.broadcast_to(outlook.features(picture)[:, None], (1, 40, 8))
+    expected, log_prob = expect_all(outlook, picture, values, actions)
+    aim = expected[:, 17]
+    everywhere = jnp.broadcast_to(values[:, None], expected.shape)
+    chances = outlook.log_prob(features, everywhere, actions, jnp.broadcast_to(aim[:, None], expected.shape))
+    assert np.isclose(chances[0, 17], log_prob[0, 17].sum(), atol=1e-4)
+    best = likeliest(outlook, picture, values, actions, aim, 3)
+    assert isinstance(best, MixedAction)
+    order = np.argsort(-np.asarray(chances[0]))[:3]
+    assert np.array_equal(best.point[0], points[0][order])
+    assert np.array_equal(best.choice[0], order % 4)
+
+
+def test_what_is_not_wanted_does_not_count():
+    outlook, picture, values = an_outlook("blocks-continuous")
+    action = MixedAction(jnp.zeros(1, jnp.int32), jnp.full((1, 2), 0.5))
+    nothing = jnp.full_like(values, -1)
+    assert np.allclose(outlook.log_prob(outlook.features(picture), values, action, nothing), 0.0)
+    everything = outlook.log_prob(outlook.features(picture), values, action, values)
+    some = outlook.log_prob(outlook.features(picture), values, action, values.at[:, 5:].set(-1))
+    assert everything < some < 0
+
+
+def drawn_near(action: MixedAction, seed: int) -> Action:
+    return nearby_actions(SPACE, action, 0.01, key=jax.random.key(seed))
+
+
+def test_nearby_actions_keep_their_choice_and_stay_in_the_box():
+    action = MixedAction(jnp.array([[0, 1]]), jnp.array([[[0.5, 0.0], [1.0, 2.0]]]))
+    draws = [draw for seed in range(200) if isinstance(draw := drawn_near(action, seed), MixedAction)]
+    assert len(draws) == 200
+    points = np.stack([np.asarray(draw.point)[0] for draw in draws])
+    assert all(np.array_equal(draw.choice, action.choice) for draw in draws)
+    assert np.allclose(points[:, 0].std(axis=0), [0.01, 0.04], rtol=0.3)
+    assert points[:, 1].max() <= 2.0
+    assert (points[..., 0] <= 1.0).all()
+    assert not np.array_equal(points[0], points[1])
