@@ -6,10 +6,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from attribute_planner.environments.registry import make
-from attribute_planner.environments.spaces import Action, Box, Discrete, Mixed, MixedAction
-from attribute_planner.parts.outlook import Outlook, expect_all, likeliest, nearby_actions
-
-SPACE = Mixed(Discrete(("this", "that")), Box((0.0, -2.0), (1.0, 2.0)))
+from attribute_planner.environments.spaces import MixedAction
+from attribute_planner.parts.outlook import Outlook, expect_all, likeliest
 
 
 def an_outlook(name: str) -> tuple[Outlook, jax.Array, jax.Array]:
@@ -52,19 +50,3 @@ def test_what_is_not_wanted_does_not_count():
     everything = outlook.log_prob(outlook.features(picture), values, action, values)
     some = outlook.log_prob(outlook.features(picture), values, action, values.at[:, 5:].set(-1))
     assert everything < some < 0
-
-
-def drawn_near(action: MixedAction, seed: int) -> Action:
-    return nearby_actions(SPACE, action, 0.01, key=jax.random.key(seed))
-
-
-def test_nearby_actions_keep_their_choice_and_stay_in_the_box():
-    action = MixedAction(jnp.array([[0, 1]]), jnp.array([[[0.5, 0.0], [1.0, 2.0]]]))
-    draws = [draw for seed in range(200) if isinstance(draw := drawn_near(action, seed), MixedAction)]
-    assert len(draws) == 200
-    points = np.stack([np.asarray(draw.point)[0] for draw in draws])
-    assert all(np.array_equal(draw.choice, action.choice) for draw in draws)
-    assert np.allclose(points[:, 0].std(axis=0), [0.01, 0.04], rtol=0.3)
-    assert points[:, 1].max() <= 2.0
-    assert (points[..., 0] <= 1.0).all()
-    assert not np.array_equal(points[0], points[1])

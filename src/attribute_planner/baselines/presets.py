@@ -29,7 +29,7 @@ BUDGETS: dict[str, Budget] = {
     "switches": Budget(12_400_000),
     "crafting": Budget(19_000_000),
     "blocks": Budget(3_000_000, width=128),
-    "blocks-continuous": Budget(440_000, width=128),
+    "blocks-continuous": Budget(270_000, width=128),
     "starcraft-small": Budget(30_000_000),
     "starcraft-large": Budget(30_000_000),
 }
@@ -48,7 +48,7 @@ CONFIGS: dict[str, Any] = {
 INVERSE_CONFIGS: dict[str, InverseBaselineConfig] = {
     "blocks": InverseBaselineConfig(learning=InverseConfig(fit=IMAGES)),
     "blocks-continuous": InverseBaselineConfig(
-        examples=400_000, learning=InverseConfig(steps_per_episode=20, fit=IMAGES)
+        examples=250_000, learning=InverseConfig(steps_per_episode=20, fit=replace(IMAGES, updates=10_000))
     ),
 }
 

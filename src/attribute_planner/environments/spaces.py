@@ -162,3 +162,19 @@ def _uniform_point(space: Box, batch: tuple[int, ...], *, key: jax.Array) -> jax
     shape = (*batch, space.dimensions)
     low, high = (jnp.broadcast_to(jnp.array(bound, jnp.float32), shape) for bound in (space.low, space.high))
     return low + (high - low) * jax.random.uniform(key, shape)
+
+
+def nearby_actions(space: ActionSpace, action: Action, spread: float, *, key: jax.Array) -> Action:
+    """Actions whose points lie about `spread` of the box away; choices stay as they are."""
+    assert not isinstance(space, Discrete), "there is nothing between two choices"
+    if isinstance(space, Mixed):
+        assert isinstance(action, MixedAction)
+        return MixedAction(action.choice, _nearby(space.point, jnp.asarray(action.point), spread, key))
+    return _nearby(space, jnp.asarray(action), spread, key)
+
+
+def _nearby(space: Box, point: jax.Array, spread: float, key: jax.Array) -> jax.Array:
+    low, high = (
+        jnp.array(bound, jnp.float32).reshape((1,) * (point.ndim - 1) + (-1,)) for bound in (space.low, space.high)
+    )
+    return jnp.clip(point + spread * (high - low) * jax.random.normal(key, point.shape), low, high)

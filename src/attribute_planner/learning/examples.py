@@ -11,8 +11,9 @@ import jax
 import numpy as np
 
 from attribute_planner.environments.interface import Environment
-from attribute_planner.environments.spaces import Action, Array, uniform_action
+from attribute_planner.environments.spaces import Action, Array
 from attribute_planner.environments.worlds import Moment
+from attribute_planner.learning.chance import any_action, kept_up
 from attribute_planner.learning.progress import Watch
 from attribute_planner.parts.counting import TransitionCounts
 from attribute_planner.parts.detector import AttributeDetector, detected_values
@@ -64,7 +65,7 @@ def collect_examples(
 ) -> Examples:
     """`count` actions in `copies` worlds at once, each of which begins anew after so many steps.
 
-    Random ones, unless there is someone to `choose`.
+    Uniformly random ones, unless there is someone to `choose`.
     """
     walks = take_walks(
         env, detector, count, copies=copies, steps=steps_per_episode, key=key, watch=watch, choose=choose
@@ -108,13 +109,18 @@ def take_walks(
     worlds.close()
 
 
-def random_choice(env: Environment) -> Choose:
-    """Any action is as likely as any other."""
+def random_choice(env: Environment, persistence: float = 1.0) -> Choose:
+    """Random actions, each kept up for so many steps on average."""
+    held: Action | None = None
 
     def choose(moment: Moment, values: np.ndarray, key: Key) -> Action:
+        nonlocal held
         del moment
-        batch = (len(values),) if env.units is None else (len(values), env.units)
-        return uniform_action(env.actions, batch, key=key)
+        if held is None or persistence == 1:
+            held = any_action(env, len(values), key=key)
+        else:
+            held = kept_up(env, held, persistence, key=key)
+        return held
 
     return choose
 

@@ -16,7 +16,6 @@ from attribute_planner.environments.spaces import (
     ActionSpace,
     Box,
     Discrete,
-    Mixed,
     MixedAction,
     Observation,
     UnitObservation,
@@ -137,22 +136,6 @@ def actions_to_try(space: ActionSpace, batch: int, most: int, *, key: Key) -> Ac
     if isinstance(space, Discrete):
         return jnp.broadcast_to(jnp.arange(space.count, dtype=jnp.int32), (batch, space.count))
     return uniform_action(space, (batch, most), key=key)
-
-
-def nearby_actions(space: ActionSpace, action: Action, spread: float, *, key: Key) -> Action:
-    """Actions whose points lie about `spread` of the box away; choices stay as they are."""
-    assert not isinstance(space, Discrete), "there is nothing between two choices"
-    if isinstance(space, Mixed):
-        assert isinstance(action, MixedAction)
-        return MixedAction(action.choice, _nearby(space.point, jnp.asarray(action.point), spread, key))
-    return _nearby(space, jnp.asarray(action), spread, key)
-
-
-def _nearby(space: Box, point: jax.Array, spread: float, key: Key) -> jax.Array:
-    low, high = (
-        jnp.array(bound, jnp.float32).reshape((1,) * (point.ndim - 1) + (-1,)) for bound in (space.low, space.high)
-    )
-    return jnp.clip(point + spread * (high - low) * jax.random.normal(key, point.shape), low, high)
 
 
 def action_size(space: ActionSpace) -> int:

@@ -2,6 +2,9 @@
 
 Random drops hardly ever build a tower. An outlook that has seen a block on another one expects what a third on top of
 them would lead to, and that this was seen rarely, if ever. To try just that takes no reward and no exploring policy.
+
+What is rare is told by pairs of attribute values. Whole sets are no good for that where there are many attributes:
+nearly every one is rare in some way that does not matter.
 """
 
 from dataclasses import replace
@@ -12,15 +15,15 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from attribute_planner.attributes import AttributeSpace
 from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.spaces import Action, Observation
 from attribute_planner.environments.worlds import Moment
-from attribute_planner.learning.examples import Choose, Examples, collect_examples, count_examples, joined
+from attribute_planner.learning.examples import Choose, Examples, collect_examples, joined, random_choice
 from attribute_planner.learning.inverse import InverseConfig
 from attribute_planner.learning.progress import Watch, nobody
 from attribute_planner.parts.detector import AttributeDetector
 from attribute_planner.parts.outlook import Outlook, actions_to_try, expect_all
-from attribute_planner.parts.table import UNKNOWN, TransitionTable, table_of_counts
 from attribute_planner.phases.explore import ExploreConfig
 from attribute_planner.phases.foresee import ForeseeConfig, foresee
 
@@ -51,7 +54,8 @@ def gather_examples(
     collect = partial(
         collect_examples, env, detector, copies=explore.copies, steps_per_episode=inverse.steps_per_episode
     )
-    examples = collect(explore.steps - ROUNDS * sought, key=key, watch=watch)
+    by_chance = random_choice(env, explore.persistence)
+    examples = collect(explore.steps - ROUNDS * sought, key=key, watch=watch, choose=by_chance)
     for number in range(ROUNDS if sought else 0):
         fit_key, collect_key = jax.random.split(jax.random.fold_in(key, number))
         choose = curious_choice(env, examples, config, key=fit_key)
@@ -64,14 +68,17 @@ def curious_choice(env: Environment, examples: Examples, config: ForeseeConfig, 
     """Picks the action that promises the rarest outcome, by an outlook and counts from the examples so far."""
     fit = replace(config.fit, updates=max(config.fit.updates // SHORTER, 1))
     outlook = foresee(env, examples, replace(config, fit=fit), key=key, watch=nobody).outlook
-    seen = table_of_counts(env.attributes, count_examples(env, examples, symmetric=config.symmetric))
-    visits = np.bincount(seen.target, weights=seen.visits, minlength=seen.num_nodes)
+    return follow(env, outlook, seen_together(env, examples, symmetric=config.symmetric))
+
+
+def follow(env: Environment, outlook: Outlook, together: np.ndarray) -> Choose:
+    """Picks the action that promises the rarest pair of attribute values, by how often each was seen `together`."""
+    rarity = jnp.asarray((together + 1.0) ** -0.5, jnp.float32)
 
     def choose(moment: Moment, values: np.ndarray, key: Key) -> Action:
         try_key, lot_key, bold_key = jax.random.split(key, 3)
         actions = actions_to_try(env.actions, len(values), ACTIONS_WEIGHED, key=try_key)
-        expected, sure = _expect(outlook, moment.observation, jnp.asarray(values, jnp.int32), actions)
-        promise = promise_of(seen, visits, values, np.asarray(expected), np.asarray(sure))
+        promise = np.asarray(_promises(outlook, rarity, moment.observation, jnp.asarray(values, jnp.int32), actions))
         bold = np.asarray(jax.random.uniform(bold_key, (len(values),))) < BOLD
         lot = np.asarray(jax.random.randint(lot_key, (len(values),), 0, promise.shape[1]))
         chosen = np.where(bold, promise.argmax(axis=1), lot)
@@ -80,24 +87,50 @@ def curious_choice(env: Environment, examples: Examples, config: ForeseeConfig, 
     return choose
 
 
-def promise_of(
-    seen: TransitionTable, visits: np.ndarray, values: np.ndarray, expected: np.ndarray, sure: np.ndarray
-) -> np.ndarray:
-    """`[B, K]` the bonus (N + 1)^-0.5 of each expected outcome `[B, K, A]`, times how `sure` `[B, K]` it is.
+def seen_together(env: Environment, examples: Examples, *, symmetric: bool) -> np.ndarray:
+    """`float64[C, C]` how often each two of the C attribute values came about together; if so wanted, under symmetries.
 
-    N is how often the outcome was arrived at, `visits` by the table's sets. To stay as one is promises nothing.
+    Only steps that changed something count. A value is together with itself whenever it comes about.
     """
-    words = np.asarray(seen.space.pack(expected))
-    numbers = seen.numbers_of(words.reshape(-1, words.shape[-1])).reshape(sure.shape)
-    times = np.where(numbers == UNKNOWN, 0.0, visits[numbers])
-    stays = (expected == values[:, None]).all(axis=-1)
-    return np.where(stays, 0.0, sure * (times + 1) ** -0.5)
+    space = env.attributes
+    total = np.zeros((int(space.sizes.sum()),) * 2)
+    after = np.asarray(examples.take(examples.changed).values_after)
+    for start in range(0, len(after), COUNTED_AT_ONCE):
+        hot = np.asarray(space.one_hot(after[start : start + COUNTED_AT_ONCE]))
+        total += hot.T @ hot
+    if not symmetric or env.symmetries is None:
+        return total
+    places = [np.arange(size) + offset for size, offset in zip(space.sizes, space.offsets, strict=True)]
+    orders = [np.concatenate([places[attribute] for attribute in order]) for order in env.symmetries.counted]
+    return np.sum([total[np.ix_(order, order)] for order in orders], axis=0)
+
+
+COUNTED_AT_ONCE = 100_000
 
 
 @eqx.filter_jit
-def _expect(
-    outlook: Outlook, observation: Observation, values: jax.Array, actions: Action
-) -> tuple[jax.Array, jax.Array]:
-    """`[B, K, A]` what each action is expected to lead to, and `[B, K]` how likely that is."""
+def _promises(
+    outlook: Outlook, rarity: jax.Array, observation: Observation, values: jax.Array, actions: Action
+) -> jax.Array:
+    """`[B, K]` what each action promises."""
     expected, log_prob = expect_all(outlook, observation, values, actions)
-    return expected, jnp.exp(jnp.sum(log_prob, axis=-1))
+    return promise_of(outlook.space, rarity, values, expected, jnp.exp(jnp.sum(log_prob, axis=-1)))
+
+
+def promise_of(
+    space: AttributeSpace, rarity: jax.Array, values: jax.Array, expected: jax.Array, sure: jax.Array
+) -> jax.Array:
+    """`[B, K]` the `rarity` `[C, C]` of the rarest pair of values that an outcome would bring about, times how `sure`.
+
+    values: `int32[B, A]` before. expected, sure: `[B, K, A]` and `[B, K]`, each outcome and how likely it is. One value
+    of a pair must be new: what is there already promises nothing.
+    """
+
+    def rarest(outcome: tuple[jax.Array, jax.Array]) -> jax.Array:
+        new, there = outcome
+        return jnp.max(jnp.where((new[:, :, None] > 0) & (there[:, None, :] > 0), rarity[None], 0.0), axis=(1, 2))
+
+    there = space.one_hot(expected)
+    new = there * (1 - space.one_hot(values)[:, None])
+    # One world after the other: all pairs of all worlds at once would take gigabytes.
+    return sure * jax.lax.map(rarest, (new, there))

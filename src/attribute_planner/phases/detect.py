@@ -11,9 +11,9 @@ import optax
 
 from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.labels import Labels
-from attribute_planner.environments.spaces import Observation, UnitObservation, uniform_action
+from attribute_planner.environments.spaces import Observation, UnitObservation
 from attribute_planner.errors import ConfigurationError
-from attribute_planner.learning.examples import compact
+from attribute_planner.learning.examples import compact, random_choice
 from attribute_planner.learning.fitting import FitConfig, fit
 from attribute_planner.learning.progress import Watch
 from attribute_planner.parts.detector import AttributeDetector
@@ -31,6 +31,8 @@ class DetectConfig:
     """How many labelled states to learn from, where the environment's own f labels them."""
     steps_between: int = 4
     """Neighbours in time look alike: only each so-and-so-many-th state of random play is labelled."""
+    persistence: float = 1.0
+    """For how many steps a random action is kept up, on average, as in exploring."""
     held_out: float = 0.1
     """Which share of the labels is kept to measure the error."""
     symmetric: bool = True
@@ -66,14 +68,14 @@ def detect(env: Environment, config: DetectConfig, *, key: Key, watch: Watch) ->
     if env.describes and not config.learn:
         return None
     label_key, fit_key = jax.random.split(key)
-    labels = env_labels(env, config.labels, config.steps_between, key=label_key)
+    labels = env_labels(env, config.labels, config.steps_between, config.persistence, key=label_key)
     return fit_detector(env, labels, config, key=fit_key, watch=watch)
 
 
 COPIES = 1024
 
 
-def env_labels(env: Environment, count: int, steps_between: int = 4, *, key: Key) -> Labels:
+def env_labels(env: Environment, count: int, steps_between: int = 4, persistence: float = 1.0, *, key: Key) -> Labels:
     """States met by random play, labelled by the environment's own f, or those that the environment brings along."""
     own = getattr(env, "labels", None)
     if own is not None:
@@ -81,6 +83,7 @@ def env_labels(env: Environment, count: int, steps_between: int = 4, *, key: Key
     if not env.describes:
         raise ConfigurationError(f"{env.name} gives neither f nor labels: pass describe=… or labelled=….")
     worlds = env.worlds(min(count, COPIES))
+    choose = random_choice(env, persistence)
     states, values, steps = [], [], env.episode_steps
     moment = None
     while len(states) * worlds.copies < count:
@@ -89,8 +92,7 @@ def env_labels(env: Environment, count: int, steps_between: int = 4, *, key: Key
             moment, steps = worlds.reset(reset_key), 0
         for _ in range(min(steps_between, env.episode_steps)):
             key, action_key, chance_key, again_key = jax.random.split(key, 4)
-            batch = (worlds.copies,) if env.units is None else (worlds.copies, env.units)
-            action = uniform_action(env.actions, batch, key=action_key)
+            action = choose(moment, np.asarray(moment.values), action_key)
             moment = worlds.step(jax.tree.map(np.asarray, action), chance_key)
             if moment.over.any():
                 moment = worlds.reset_where(moment.over, again_key)

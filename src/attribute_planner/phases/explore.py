@@ -57,7 +57,8 @@ class ExploreConfig:
     bonus: str = "share"
     """`share`: (N/t + 0.001)^-0.5; `count`: N^-0.5."""
     persistence: float = 1.0
-    """For how many steps a random action is kept up, on average; each unit decides for itself."""
+    """For how many steps a random action is kept up, on average; each unit decides for itself. Of a choice with a
+    point, the point is kept up, about: one choice after the other is made there."""
     random_share: float = 0.2
     """Share of the attempts that `graph` makes at random."""
     max_attempt_steps: int = 50

@@ -130,7 +130,9 @@ def imagined_transitions(
 ) -> tuple[dict[bytes, int], TransitionCounts]:
     """How many states of each packed set were looked at, and from how many of them each transition is expected."""
     space, counts, states = env.attributes, TransitionCounts(env.attributes.num_words), {}
-    chosen = examples.take(slice(0, config.imagined_states))
+    # Evenly spread: what was seen first comes from the first steps of episodes.
+    chosen = examples.take(slice(0, None, max(examples.size // config.imagined_states, 1)))
+    chosen = chosen.take(slice(0, config.imagined_states))
     for number, start in enumerate(range(0, chosen.size, batch)):
         part = chosen.take(slice(start, start + batch))
         expected, sure = _all_expected(env, outlook, part, jax.random.fold_in(key, number))

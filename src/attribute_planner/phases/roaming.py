@@ -6,8 +6,8 @@ import equinox as eqx
 import jax
 
 from attribute_planner.environments.interface import Environment
-from attribute_planner.environments.spaces import Action, Observation, uniform_action
-from attribute_planner.environments.worlds import where_batch
+from attribute_planner.environments.spaces import Action, Observation
+from attribute_planner.learning.chance import any_action, kept_up
 from attribute_planner.learning.collecting import Arrival, Behaviour
 from attribute_planner.parts.bodies import no_values
 from attribute_planner.parts.policy import GoalPolicy
@@ -69,16 +69,3 @@ class RandomActions(Behaviour[Action]):
 
     def judge(self, memory: Action, arrival: Arrival) -> tuple[Action, None]:
         return memory, None
-
-
-def any_action(env: Environment, copies: int, *, key: Key) -> Action:
-    """Uniformly random actions `[copies]`, of each unit where there are several."""
-    return uniform_action(env.actions, (copies,) if env.units is None else (copies, env.units), key=key)
-
-
-def kept_up(env: Environment, held: Action, persistence: float, *, key: Key) -> Action:
-    """The actions held, but for a share of 1 / persistence of them, which are drawn anew."""
-    shape = jax.tree.leaves(held)[0].shape[: 1 if env.units is None else 2]
-    fresh_key, change_key = jax.random.split(key)
-    fresh = uniform_action(env.actions, shape, key=fresh_key)
-    return where_batch(jax.random.uniform(change_key, shape) * persistence < 1.0, fresh, held)

@@ -15,12 +15,12 @@ import numpy as np
 from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.spaces import Action, Observation
 from attribute_planner.environments.worlds import where_batch
+from attribute_planner.learning.chance import any_action, kept_up
 from attribute_planner.learning.collecting import Arrival, Behaviour
 from attribute_planner.parts.policy import GoalPolicy
 from attribute_planner.parts.table import UNKNOWN, TransitionTable
 from attribute_planner.phases.attempts import Aim, AimAtNeighbours, Aimed, Outcome
 from attribute_planner.phases.neighbours import NeighbourGraph, graph_with_weights
-from attribute_planner.phases.roaming import any_action, kept_up
 
 Key = jax.Array
 

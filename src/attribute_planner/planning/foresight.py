@@ -14,8 +14,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from attribute_planner.attributes import Goal
-from attribute_planner.environments.spaces import Action, Discrete, Observation
-from attribute_planner.parts.outlook import Outlook, actions_to_try, expect_all, likeliest, nearby_actions
+from attribute_planner.environments.spaces import Action, Discrete, Observation, nearby_actions
+from attribute_planner.parts.outlook import Outlook, actions_to_try, expect_all, likeliest
 from attribute_planner.parts.policy import GoalPolicy
 from attribute_planner.parts.table import UNKNOWN
 from attribute_planner.planning.planner import Planner
