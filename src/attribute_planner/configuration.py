@@ -145,7 +145,7 @@ BLOCKS_CONTINUOUS = replace(
     foresee=replace(BLOCKS.foresee, fit=SCARCE_IMAGES, width=256),
 )
 """Physics is dear here: each state is labelled, and a scene is dropped into many times before it is cleared. Every
-other drop is at about the place of the one before: so towers come about, which single random drops hardly ever build."""
+other drop is at about the place of the one before: that builds towers, which single random drops hardly ever do."""
 
 PRESETS: dict[str, TrainConfig] = {
     "switches": TrainConfig(
