@@ -81,6 +81,21 @@ def test_an_agent_that_lies_there_trained_is_only_measured(
     assert again.training_seconds == first.training_seconds
 
 
+def test_training_alone_leaves_the_measuring_to_another_call(
+    trained: Folders, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    folders = Folders(tmp_path, trained.work)
+    with monkeypatch.context() as patch:
+        patch.setattr(trial, "measure", refuse)
+        assert run_cells([CELL], folders, say=lambda line: None, only_train=True) == []
+        begun = read_record(tmp_path, CELL)
+        assert begun is not None and begun.results == [] and begun.training_seconds > 0
+        patch.setattr(running, "carry_out", refuse)
+        assert run_cells([CELL], folders, only_train=True) == []
+    assert run_cells([CELL], folders, say=lambda line: None) == []
+    assert is_recorded(tmp_path, CELL)
+
+
 def test_a_killed_measuring_goes_on_where_it_stopped(trained: Folders, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     done, folders, measure = [], Folders(tmp_path, trained.work), trial.measure
 
@@ -142,7 +157,8 @@ def test_processes_are_used_and_their_failures_noticed(tmp_path: Path, monkeypat
     cells = [Cell(replace(SUBJECT, name=f"probe-{number}", measurements=()), 0, "small") for number in range(4)]
     at_once, most, folders = [], 0, Folders(tmp_path, tmp_path)
 
-    def start(piece: list[Cell], folders: Folders) -> subprocess.Popen:
+    def start(piece: list[Cell], folders: Folders, only_train: bool) -> subprocess.Popen:
+        assert not only_train
         nonlocal most
         at_once[:] = [each for each in at_once if each.poll() is None]
         (cell,) = piece

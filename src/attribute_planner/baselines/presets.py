@@ -29,11 +29,12 @@ BUDGETS: dict[str, Budget] = {
     "switches": Budget(12_400_000),
     "crafting": Budget(19_000_000),
     "blocks": Budget(3_000_000, width=128),
-    "blocks-continuous": Budget(270_000, width=128),
-    "starcraft-small": Budget(30_000_000),
-    "starcraft-large": Budget(30_000_000),
+    "blocks-continuous": Budget(520_000, width=128),
+    "starcraft-small": Budget(56_000_000),
+    "starcraft-large": Budget(56_000_000),
 }
-"""The planner's steps in all phases together. The paper gives A3C on the blocks about 10 M."""
+"""The planner's steps in all phases together. The paper gives A3C on the blocks about 10 M, and REINFORCE in StarCraft
+30 M."""
 
 IMAGES = FitConfig(updates=12_000, batch=1024, learning_rate=1e-3, weight_decay=1e-4)
 """How the planner's own inverse model of the blocks is fitted."""
@@ -48,7 +49,7 @@ CONFIGS: dict[str, Any] = {
 INVERSE_CONFIGS: dict[str, InverseBaselineConfig] = {
     "blocks": InverseBaselineConfig(learning=InverseConfig(fit=IMAGES)),
     "blocks-continuous": InverseBaselineConfig(
-        examples=250_000, learning=InverseConfig(steps_per_episode=20, fit=replace(IMAGES, updates=10_000))
+        examples=500_000, learning=InverseConfig(steps_per_episode=20, fit=replace(IMAGES, updates=20_000))
     ),
 }
 

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 import tyro
 
-from attribute_planner.command_line.printing import console, news, print_json, print_table
+from attribute_planner.command_line.printing import console, news, print_json
 
 
 def reproduce(
@@ -106,16 +106,14 @@ def _state(each: dict[str, Any]) -> str:
 
 
 def _print_cells(listed: list[dict[str, Any]]) -> None:
-    rows = [
-        (
-            each["cell"],
-            ", ".join(each["tables"]),
-            each["measurements"],
-            _state(each),
+    # Plain lines, which no narrow terminal cuts: names are there to be copied.
+    for each in listed:
+        console.print(
+            f"{each['cell']}  {', '.join(each['tables'])}: {_state(each)}",
+            markup=False,
+            highlight=False,
+            soft_wrap=True,
         )
-        for each in listed
-    ]
-    print_table(("cell", "tables", "measurements", "time"), rows)
     missing = [each["seconds"] for each in listed if not each["recorded"]]
     console.print(
         f"{len(missing)} of {len(listed)} cells are missing: about {sum(missing) / 60:,.0f} minutes in one process."

@@ -1,0 +1,56 @@
+"""Keeping up what was begun, at random."""
+
+import jax
+import numpy as np
+
+from attribute_planner.environments.registry import make
+from attribute_planner.environments.spaces import MixedAction
+from attribute_planner.learning.chance import KEPT_WITHIN, any_action, kept_up
+from attribute_planner.learning.examples import collect_examples, random_choice
+from attribute_planner.learning.progress import nobody
+from tests.probes import RING
+
+COPIES = 4_000
+SWITCHES, BLOCKS = make("switches"), make("blocks-continuous")
+
+
+def test_actions_are_kept_up_as_long_as_told_on_average():
+    held = any_action(SWITCHES, COPIES, key=jax.random.key(0))
+    before, after = np.asarray(held), np.asarray(kept_up(SWITCHES, held, 4.0, key=jax.random.key(1)))
+    # A quarter is drawn anew, and may come out the same.
+    assert abs((after != before).mean() - (1 - 1 / (before.max() + 1)) / 4) < 0.03
+
+
+def test_with_a_persistence_of_one_nothing_is_kept():
+    held = any_action(BLOCKS, COPIES, key=jax.random.key(0))
+    after = kept_up(BLOCKS, held, 1.0, key=jax.random.key(1))
+    assert isinstance(held, MixedAction) and isinstance(after, MixedAction)
+    assert abs(np.corrcoef(np.asarray(held.point)[:, 0], np.asarray(after.point)[:, 0])[0, 1]) < 0.06
+
+
+def test_of_a_choice_with_a_point_the_point_is_kept_up_and_the_choice_is_new():
+    held = any_action(BLOCKS, COPIES, key=jax.random.key(0))
+    after = kept_up(BLOCKS, held, 2.0, key=jax.random.key(1))
+    assert isinstance(held, MixedAction) and isinstance(after, MixedAction)
+    near = (np.abs(np.asarray(after.point) - np.asarray(held.point)) < 4 * KEPT_WITHIN).all(axis=1)
+    assert abs(near.mean() - 0.5) < 0.05  # by chance alone, another 5 % of those drawn anew
+    assert abs((np.asarray(after.choice) == np.asarray(held.choice))[near].mean() - 0.25) < 0.05
+    assert (np.asarray(after.point)[near] != np.asarray(held.point)[near]).any()
+
+
+def test_examples_can_be_collected_by_actions_that_are_kept_up():
+    def collected(persistence: float) -> np.ndarray:
+        examples = collect_examples(
+            RING,
+            None,
+            3_200,
+            copies=64,
+            steps_per_episode=50,
+            key=jax.random.key(0),
+            watch=nobody,
+            choose=random_choice(RING, persistence),
+        )
+        return np.asarray(examples.action).reshape(-1, 64)
+
+    again = [float((actions[1:] == actions[:-1]).mean()) for actions in map(collected, (1.0, 5.0))]
+    assert again[1] > again[0] + 0.25
