@@ -5,15 +5,23 @@ import pytest
 import attribute_planner as ap
 from attribute_planner.storage.agents import shipped_agents
 
-MAIN_TASKS = {"switches": "multi-step", "crafting": "craft", "blocks": "multi-step", "starcraft-small": "build"}
+# By name: a task, how many of them, and which share must be solved. Physics and pictures take time.
+TRIED = {
+    "switches": ("multi-step", 40, 0.95),
+    "crafting": ("craft", 40, 0.95),
+    "blocks": ("multi-step", 40, 0.95),
+    "blocks-continuous": ("4-stack", 12, 0.6),
+    "starcraft-small": ("build", 40, 0.95),
+}
 
 
-@pytest.mark.parametrize(("name", "task"), MAIN_TASKS.items())
-def test_an_agent_that_ships_solves_its_main_task(name: str, task: str):
-    result = ap.evaluate(ap.load(name), task, episodes=40, seed=11)
+@pytest.mark.parametrize("name", TRIED)
+def test_an_agent_that_ships_solves_its_tasks(name: str):
+    task, episodes, least = TRIED[name]
+    result = ap.evaluate(ap.load(name), task, episodes=episodes, seed=11)
     assert result.environment == name
-    assert result.success >= 0.95
+    assert result.success >= least
 
 
 def test_every_agent_that_ships_is_tried():
-    assert set(shipped_agents()) == set(MAIN_TASKS)
+    assert set(shipped_agents()) == set(TRIED)

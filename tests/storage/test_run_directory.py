@@ -13,7 +13,7 @@ from attribute_planner.errors import RunDirectoryError
 from attribute_planner.parts.detector import AttributeDetector
 from attribute_planner.parts.policy import GoalPolicy
 from attribute_planner.storage.agents import find_run
-from attribute_planner.storage.run_directory import RunDirectory, describe_run, save_agent
+from attribute_planner.storage.run_directory import RunDirectory, describe_run, save_agent, ship
 from attribute_planner.training import load
 from tests.probes import RING, TINY, numbers, table_of, with_drawn_weights
 
@@ -50,6 +50,16 @@ def test_an_agent_comes_back_as_it_was(agent: Agent, run: Path):
     for name in ("words", "source", "target", "visits", "attempts", "successes", "probability"):
         np.testing.assert_array_equal(getattr(agent.table, name), getattr(loaded.table, name))
     assert loaded.patience == agent.patience
+
+
+def test_what_ships_is_the_agent_described_as_its_run(run: Path, tmp_path: Path):
+    described = json.loads((run / "config.json").read_text())
+    described["provenance"]["device"] = "a machine far away"
+    (run / "config.json").write_text(json.dumps(described))
+    ship(RunDirectory(run), tmp_path / "shipped", RING)
+    assert json.loads((tmp_path / "shipped" / "config.json").read_text()) == described
+    table, shipped = load(run, RING).table, load(tmp_path / "shipped", RING).table
+    np.testing.assert_array_equal(shipped.probability, table.probability)
 
 
 def test_a_run_directory_holds_json_and_safetensors_only(run: Path):

@@ -127,18 +127,19 @@ class TransitionCounts:
 
     def record(self, source: np.ndarray, target: np.ndarray) -> np.ndarray:
         """Count transitions between words `[B, W]`; `int64[B]` how often each had been seen, these included."""
-        pairs = self._number(source, target)
+        pairs = self.number(source, target)
         np.add.at(self._visits, pairs, 1)
         self.total += len(pairs)
         return self._visits[pairs]
 
     def add(self, source: np.ndarray, target: np.ndarray, visits: np.ndarray) -> None:
         """Add counts collected elsewhere: tables of several explorers sum up."""
-        pairs = self._number(source, target)  # first: it may replace the array
+        pairs = self.number(source, target)  # first: it may replace the array
         np.add.at(self._visits, pairs, visits)
         self.total += int(visits.sum())
 
-    def _number(self, source: np.ndarray, target: np.ndarray) -> np.ndarray:
+    def number(self, source: np.ndarray, target: np.ndarray) -> np.ndarray:
+        """`int32[B]` the numbers of transitions between words `[B, W]`, which are counted no times if they are new."""
         pairs = np.stack([self.sets.number(source), self.sets.number(target)], axis=1).astype(np.uint32)
         numbers = self.pairs.number(pairs)
         if len(self.pairs) > len(self._visits):

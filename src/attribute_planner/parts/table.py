@@ -128,9 +128,9 @@ class TransitionTable:
 
     def edges_in(self, larger: "TransitionTable") -> np.ndarray:
         """`int64[E]` the number that each edge has in a table that holds all of them."""
-        number = [larger.number_of(values) for values in self.values]
-        ends = zip(self.source.tolist(), self.target.tolist(), strict=True)
-        return np.array([larger.edge(number[source], number[target]) for source, target in ends], np.int64)
+        number = larger.numbers_of(self.words).astype(np.int64)
+        wanted = number[self.source] * larger.num_nodes + number[self.target]
+        return np.searchsorted(larger.source.astype(np.int64) * larger.num_nodes + larger.target, wanted)
 
     def with_practice(
         self, attempts: np.ndarray, successes: np.ndarray, spent: np.ndarray | None = None

@@ -12,6 +12,7 @@ from attribute_planner.environments.interface import Environment
 from attribute_planner.learning.reinforce import Learner, ReinforceConfig, new_learner
 from attribute_planner.parts.counting import TransitionCounts
 from attribute_planner.parts.detector import AttributeDetector
+from attribute_planner.parts.folding import folded, unfolded
 from attribute_planner.parts.outlook import Outlook
 from attribute_planner.parts.policy import GoalPolicy
 from attribute_planner.parts.table import TransitionTable, table_of_counts
@@ -84,6 +85,18 @@ def table_arrays(table: TransitionTable) -> Arrays:
     names = ("words", "source", "target", "visits", "attempts", "successes", "spent")
     arrays = {f"{TABLE}{name}": getattr(table, name) for name in names}
     return {name: array for name, array in arrays.items() if array is not None}
+
+
+FOLDED = f"{TABLE}folded"
+"""The array that says that a table was saved folded."""
+
+
+def shipped_table_arrays(env: Environment, config: TrainConfig, table: TransitionTable) -> Arrays:
+    """A table in as little space as it can be: folded, if it was counted under the environment's symmetries."""
+    if env.symmetries is None or not config.inverse.symmetric:
+        return in_single_precision(table_arrays(table))
+    arrays = table_arrays(folded(table, env.symmetries.counted))
+    return in_single_precision(arrays) | {FOLDED: np.ones(1, np.uint8)}
 
 
 def in_single_precision(arrays: Arrays) -> Arrays:
@@ -165,7 +178,11 @@ def load_table(env: Environment, config: TrainConfig, arrays: Arrays) -> Transit
         statistics = {name: arrays[f"{TABLE}{name}"].astype(float) for name in ("visits", "attempts", "successes")}
         spent = arrays.get(f"{TABLE}spent")
         spent = None if spent is None else spent.astype(float)
-        return TransitionTable(env.attributes, **graph, **statistics, estimator=config.estimator, spent=spent)
+        table = TransitionTable(env.attributes, **graph, **statistics, estimator=config.estimator, spent=spent)
+        if FOLDED not in arrays:
+            return table
+        assert env.symmetries is not None, "only what has symmetries is saved folded"
+        return unfolded(table, env.symmetries.counted)
     table = table_of_counts(env.attributes, _load_counts(env, arrays), config.estimator)
     statistics = arrays["practised.attempts"], arrays["practised.successes"]
     return table.with_practice(*statistics, arrays.get("practised.spent"))

@@ -21,7 +21,6 @@ from attribute_planner.errors import ConfigurationError, RunDirectoryError
 from attribute_planner.storage.arrays import Arrays, arrays_of, fill, read_arrays, write_arrays, write_bytes
 from attribute_planner.storage.products import (
     TABLE,
-    in_single_precision,
     load_detected,
     load_detector,
     load_explored,
@@ -31,7 +30,7 @@ from attribute_planner.storage.products import (
     load_table,
     policy_template,
     saved_parts,
-    table_arrays,
+    shipped_table_arrays,
 )
 from attribute_planner.storage.provenance import provenance
 from attribute_planner.storage.settings import settings_from_json, settings_to_json
@@ -186,7 +185,7 @@ class RunDirectory:
 def save_agent(path: Path | str, agent: Agent, config: TrainConfig, seed: int) -> None:
     """A run directory with the agent alone, without what training would need to go on: small enough to ship."""
     run = RunDirectory.create(path, describe_run(agent.env, config, seed))
-    arrays = arrays_of("practised.policy", agent.policy) | in_single_precision(table_arrays(agent.table))
+    arrays = arrays_of("practised.policy", agent.policy) | shipped_table_arrays(agent.env, config, agent.table)
     notes: dict[str, Any] = {"format": FORMAT, "practised": {"shipped": True}}
     if agent.detector is not None:
         arrays |= arrays_of("detected.detector", agent.detector)
@@ -195,6 +194,13 @@ def save_agent(path: Path | str, agent: Agent, config: TrainConfig, seed: int) -
         arrays |= arrays_of("foreseen.outlook", agent.outlook)
         notes["foreseen"] = {}
     write_arrays(run.path / AGENT, arrays, notes)
+
+
+def ship(run: RunDirectory, path: Path | str, env: Environment | None = None) -> None:
+    """The agent of a finished run alone, described as the run itself: how and where it was trained."""
+    described = run.description
+    save_agent(path, run.agent(env), described.config, described.seed)
+    write_bytes(Path(path) / CONFIG, (run.path / CONFIG).read_bytes())
 
 
 def _write_description(path: Path, description: Description) -> None:
