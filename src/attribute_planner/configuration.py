@@ -117,6 +117,7 @@ paper's 14 M steps, after which plans of twenty transitions fail too often."""
 IMAGES = FitConfig(updates=12_000, batch=1024, learning_rate=1e-3, weight_decay=1e-4)
 
 HARD_IMAGES = replace(IMAGES, updates=20_000)
+"""For blocks that lie anywhere: after 12,000 updates, detector and outlook were still getting better."""
 
 BLOCKS = TrainConfig(
     detect=DetectConfig(learn=True, labels=1_000_000, held_out=0.02, fit=IMAGES, width=128),
@@ -181,7 +182,7 @@ def paper_config(name: str) -> TrainConfig:
     plain = replace(config.practise.learning, passes=1, minibatches=1, trace=1.0, cool_down=False)
     return replace(
         config,
-        explore=replace(config.explore, learning=plain),
+        explore=replace(config.explore, learning=plain, persistence=1.0),
         practise=replace(
             config.practise,
             steps=PUBLISHED_PRACTICE.get(name, config.practise.steps),
@@ -192,7 +193,7 @@ def paper_config(name: str) -> TrainConfig:
             aim="neighbours",
             hurry=0.0,
         ),
-        detect=replace(config.detect, symmetric=False),
+        detect=replace(config.detect, symmetric=False, persistence=1.0),
         inverse=replace(config.inverse, symmetric=False),
         foresee=replace(config.foresee, learn=False, curious=0.0),
         estimator="ratio",

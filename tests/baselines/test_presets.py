@@ -1,13 +1,9 @@
 import pytest
 
 from attribute_planner.baselines import BASELINES
-from attribute_planner.baselines.presets import BUDGETS, config_for
+from attribute_planner.baselines.presets import config_for
 from attribute_planner.configuration import default_config
 from attribute_planner.environments.registry import ENVIRONMENTS
-
-
-def test_every_environment_has_a_budget():
-    assert BUDGETS.keys() == ENVIRONMENTS.keys()
 
 
 @pytest.mark.parametrize("environment", ENVIRONMENTS)

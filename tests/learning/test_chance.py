@@ -1,5 +1,7 @@
 """Keeping up what was begun, at random."""
 
+from itertools import permutations
+
 import jax
 import numpy as np
 
@@ -54,3 +56,28 @@ def test_examples_can_be_collected_by_actions_that_are_kept_up():
 
     again = [float((actions[1:] == actions[:-1]).mean()) for actions in map(collected, (1.0, 5.0))]
     assert again[1] > again[0] + 0.25
+
+
+def test_drops_that_keep_to_a_place_build_towers():
+    # Three blocks on top of each other: one on a second, and that on a third.
+    names = BLOCKS.attributes.names
+    towers = [
+        (names.index(f"{upper}_on_top_of_{middle}"), names.index(f"{middle}_on_top_of_{lower}"))
+        for upper, middle, lower in permutations(("red", "green", "blue", "yellow"), 3)
+    ]
+
+    def standing(persistence: float) -> float:
+        examples = collect_examples(
+            BLOCKS,
+            None,
+            1_280,
+            copies=64,
+            steps_per_episode=20,
+            key=jax.random.key(0),
+            watch=nobody,
+            choose=random_choice(BLOCKS, persistence),
+        )
+        after = np.asarray(examples.values_after)
+        return float(np.any([after[:, above] & after[:, below] for above, below in towers], axis=0).mean())
+
+    assert standing(2.0) > 5 * standing(1.0)

@@ -58,3 +58,17 @@ def test_a_budget_is_split_as_it_was():
     for steps in (0, -5):
         with pytest.raises(AttributePlannerError, match="steps must be greater than zero"):
             config.with_steps(steps)
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_the_preset_paper_has_nothing_of_ours(name: str):
+    config = paper_config(name)
+    assert (config.estimator, config.practise.aim, config.practise.hindsight, config.practise.hurry) == (
+        "ratio",
+        "neighbours",
+        0.0,
+        0.0,
+    )
+    assert (config.explore.persistence, config.detect.persistence) == (1.0, 1.0)
+    assert not (config.foresee.learn or config.detect.symmetric or config.inverse.symmetric)
+    assert config.practise.learning.passes == config.explore.learning.passes == 1

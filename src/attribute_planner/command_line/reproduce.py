@@ -42,8 +42,7 @@ def reproduce(
         json: Print the list of cells as JSON.
     """
     from attribute_planner.configuration import require_positive
-    from attribute_planner.experiments.pages import fill_page
-    from attribute_planner.experiments.report import REPORTS, records_at, write_report
+    from attribute_planner.experiments.report import REPORTS
     from attribute_planner.experiments.running import RECORDS, WORK, run_cells, share_compiled
     from attribute_planner.experiments.tables import chosen_cells
     from attribute_planner.experiments.trial import Folders
@@ -57,9 +56,7 @@ def reproduce(
     if not dry_run:
         share_compiled(folders.work)
         failed = run_cells(chosen, folders, processes, _say, only_train=only_train)
-        write_report(report or REPORTS[scale], folders.records, scale)
-        for page in pages:
-            fill_page(page, records_at(folders.records, scale))
+        _write(report or REPORTS[scale], pages, folders.records, scale)
     listed = [described(cell, folders.records) for cell in chosen]
     if json:
         print_json(listed)
@@ -71,6 +68,16 @@ def reproduce(
     for cell in failed:
         news.print(f"attribute-planner: cell {cell.name} is not recorded; its output above says why.")
     return 1 if failed else 0
+
+
+def _write(report: Path, pages: tuple[Path, ...], records: Path, scale: str) -> None:
+    """The report, and the results on pages, made of the records."""
+    from attribute_planner.experiments.pages import fill_page
+    from attribute_planner.experiments.report import records_at, write_report
+
+    write_report(report, records, scale)
+    for page in pages:
+        fill_page(page, records_at(records, scale))
 
 
 def _say(line: str) -> None:
