@@ -18,12 +18,12 @@ from attribute_planner.baselines import BASELINES
 from attribute_planner.baselines.option_critic import OptionCriticConfig, OptionPlayer
 from attribute_planner.baselines.options import OptionPolicy
 from attribute_planner.baselines.player import Player, PolicyPlayer
-from attribute_planner.baselines.presets import config_for
 from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.registry import make
 from attribute_planner.errors import RunDirectoryError
 from attribute_planner.experiments.cells import Cell, Measurement, with_settings
 from attribute_planner.experiments.evaluation import Evaluation
+from attribute_planner.experiments.fairness import fair_config
 from attribute_planner.experiments.playing import evaluate_player
 from attribute_planner.experiments.trained import Trained, thinned
 from attribute_planner.parts.policy import GoalPolicy
@@ -37,7 +37,7 @@ PLAYER = "player.safetensors"
 
 def baseline_config(cell: Cell) -> Any:
     """All settings with which the baseline of a cell is trained."""
-    return with_settings(config_for(cell.subject.model, cell.subject.environment), cell.assignments)
+    return with_settings(fair_config(cell.subject.model, cell.subject.environment), cell.assignments)
 
 
 def is_baseline_config(saved: dict[str, Any], cell: Cell) -> bool:

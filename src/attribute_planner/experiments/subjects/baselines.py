@@ -1,4 +1,4 @@
-"""The paper's baselines: what each is trained on. How, and for how long, is in `baselines.presets`.
+"""The paper's baselines: what each is trained on. How, and for how long, is in `experiments.fairness`.
 
 On the blocks each is trained twice: with goals that mention everything, and, for the underspecified tasks, with goals
 that mention as much as those do.

@@ -6,24 +6,13 @@ The paper gives A3C on the blocks about 10 M steps, and REINFORCE in StarCraft 3
 from dataclasses import replace
 from typing import Any
 
-from attribute_planner.baselines.actor_critic import ActorCriticConfig
-from attribute_planner.baselines.inverse import InverseBaselineConfig
-from attribute_planner.baselines.option_critic import OptionCriticConfig
-from attribute_planner.baselines.reinforce import ReinforceBaselineConfig
+from attribute_planner.baselines import BASELINES
 from attribute_planner.configuration import PRESETS
 
-CONFIGS: dict[str, Any] = {
-    "reinforce": ReinforceBaselineConfig(),
-    "actor-critic": ActorCriticConfig(),
-    "option-critic": OptionCriticConfig(),
-    "inverse": InverseBaselineConfig(),
-}
-"""What the baselines have everywhere."""
 
-
-def config_for(baseline: str, environment: str) -> Any:
+def fair_config(baseline: str, environment: str) -> Any:
     """The settings of a baseline, by name, for an environment, by name; the defaults for one that is not built in."""
-    config, planner = CONFIGS[baseline], PRESETS.get(environment)
+    config, planner = BASELINES[baseline].config(), PRESETS.get(environment)
     if planner is None:
         return config
     if baseline == "inverse":

@@ -1,16 +1,16 @@
 import pytest
 
 from attribute_planner.baselines import BASELINES
-from attribute_planner.baselines.presets import config_for
 from attribute_planner.configuration import default_config
 from attribute_planner.environments.registry import ENVIRONMENTS
+from attribute_planner.experiments.fairness import fair_config
 
 
 @pytest.mark.parametrize("environment", ENVIRONMENTS)
 def test_baselines_have_the_planners_network_and_experience(environment: str):
     planner = default_config(environment)
     for name in ("reinforce", "actor-critic", "option-critic"):
-        config = config_for(name, environment)
+        config = fair_config(name, environment)
         assert isinstance(config, BASELINES[name].config)
         assert config.school.width == planner.practise.width
         assert config.school.steps == planner.steps
@@ -19,7 +19,7 @@ def test_baselines_have_the_planners_network_and_experience(environment: str):
 
 @pytest.mark.parametrize("environment", ["blocks", "blocks-continuous"])
 def test_the_inverse_baseline_is_fitted_as_the_planners_policy_is(environment: str):
-    planner, config = default_config(environment), config_for("inverse", environment)
+    planner, config = default_config(environment), fair_config("inverse", environment)
     assert config.learning == planner.inverse
     assert (config.examples, config.copies, config.width) == (
         planner.explore.steps,
@@ -29,11 +29,11 @@ def test_the_inverse_baseline_is_fitted_as_the_planners_policy_is(environment: s
 
 
 def test_what_can_be_equal_is_equal():
-    reinforce, actor, option = (config_for(name, "blocks") for name in ("reinforce", "actor-critic", "option-critic"))
+    reinforce, actor, option = (fair_config(name, "blocks") for name in ("reinforce", "actor-critic", "option-critic"))
     assert (actor.descent, actor.school) == (option.descent, option.school)
     for name in ("learning_rate", "discount", "gradient_norm", "cool_down"):
         assert getattr(reinforce.learning, name) == getattr(actor.descent, name)
 
 
 def test_other_environments_have_the_defaults():
-    assert config_for("reinforce", "taxi") == BASELINES["reinforce"].config()
+    assert fair_config("reinforce", "taxi") == BASELINES["reinforce"].config()
