@@ -19,7 +19,6 @@ from attribute_planner.baselines.option_critic import OptionCriticConfig, Option
 from attribute_planner.baselines.options import OptionPolicy
 from attribute_planner.baselines.player import Player, PolicyPlayer
 from attribute_planner.environments.interface import Environment
-from attribute_planner.environments.registry import make
 from attribute_planner.errors import RunDirectoryError
 from attribute_planner.experiments.cells import Cell, Measurement, with_settings
 from attribute_planner.experiments.evaluation import Evaluation
@@ -47,7 +46,7 @@ def is_baseline_config(saved: dict[str, Any], cell: Cell) -> bool:
 
 def trained_baseline(cell: Cell, run_dir: Path, say: Callable[[str], None]) -> Trained:
     """The cell's player: found trained, or trained from nothing."""
-    env, config = make(cell.subject.environment), baseline_config(cell)
+    env, config = cell.environment(), baseline_config(cell)
     if not (run_dir / PLAYER).exists():
         say(f"{cell.name}: training")
         _train(cell, env, config, run_dir)

@@ -9,6 +9,8 @@ from functools import reduce
 from typing import Any
 
 from attribute_planner.configuration import TrainConfig, default_config, paper_config
+from attribute_planner.environments.interface import Environment
+from attribute_planner.environments.registry import make
 from attribute_planner.storage.settings import with_setting
 
 PLANNER = "planner"
@@ -58,6 +60,7 @@ class Subject:
     regime: what a baseline is trained on; empty for the planner, which sees no tasks.
     preset: the planner's settings: `default`, or `paper` for those as published.
     settings: changes to them, as `NAME=VALUE`; small: further ones at the small scale.
+    small_world: parameters of the environment at the small scale, by name.
     measurements: what is measured on it.
     """
 
@@ -69,6 +72,7 @@ class Subject:
     preset: str = "default"
     settings: tuple[str, ...] = ()
     small: tuple[str, ...] = ()
+    small_world: tuple[tuple[str, Any], ...] = ()
 
     @property
     def is_baseline(self) -> bool:
@@ -112,6 +116,10 @@ class Cell:
     def assignments(self) -> tuple[str, ...]:
         """The settings that differ from the preset's."""
         return self.subject.settings + (self.subject.small if self.scale == "small" else ())
+
+    def environment(self) -> Environment:
+        """The world in which it is trained and measured."""
+        return make(self.subject.environment, **dict(self.subject.small_world if self.scale == "small" else ()))
 
 
 def cells_of(subjects: Iterable[Subject], scale: str, seeds: int | None = None) -> list[Cell]:

@@ -27,25 +27,21 @@ def trained_planner(cell: Cell, run_dir: Path, say: Callable[[str], None]) -> Tr
     wanted = planner_config(cell)
     if not (run_dir / CONFIG).exists():
         say(f"{cell.name}: training")
-        train(cell.subject.environment, seed=cell.seed, run_dir=run_dir, config=wanted)
+        train(cell.environment(), seed=cell.seed, run_dir=run_dir, config=wanted)
         return _trained(RunDirectory(run_dir))
     run = RunDirectory(run_dir)
     require_same(run, cell, wanted)
     if not run.is_finished():
         say(f"{cell.name}: training goes on")
-        train(cell.subject.environment, run_dir=run_dir, resume=True)
+        train(cell.environment(), run_dir=run_dir, resume=True)
     return _trained(run)
 
 
 def require_same(run: RunDirectory, cell: Cell, wanted: TrainConfig) -> None:
     """An error unless a run that is there already is the one that the cell would train."""
     found = run.description
-    same = (found.name, found.seed, used_settings(found.config)) == (
-        cell.subject.environment,
-        cell.seed,
-        used_settings(wanted),
-    )
-    if not same:
+    trained, asked = (found.seed, used_settings(found.config)), (cell.seed, used_settings(wanted))
+    if trained != asked or run.environment() != cell.environment():
         raise RunDirectoryError(
             f"{run.path} was not trained as cell {cell.name} is to be; move it away, or give another --work."
         )

@@ -110,3 +110,11 @@ def test_every_task_has_goals_for_a_batch(worlds: ContinuousWorlds):
 def test_a_copy_can_be_drawn(worlds: ContinuousWorlds):
     worlds.reset(jax.random.key(8))
     assert worlds.draw(0).shape == (384, 384, 3)
+
+
+def test_pictures_can_be_smaller():
+    env = ContinuousBlocks(image_size=32)
+    worlds = env.worlds(2)
+    pictures = np.asarray(worlds.reset(jax.random.key(0)).observation)
+    assert pictures.shape == (2, *env.observation.shape) == (2, 32, 32, 3)
+    np.testing.assert_array_equal(pictures, env.look(worlds.poses))

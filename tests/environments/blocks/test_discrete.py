@@ -14,6 +14,9 @@ from attribute_planner.environments.blocks.discrete import (
 )
 from attribute_planner.environments.blocks.scene import BLOCKS, CELL_NAMES
 from attribute_planner.environments.blocks.verification import all_configurations
+from attribute_planner.environments.checking import check_environment
+from attribute_planner.environments.registry import make
+from attribute_planner.errors import ConfigurationError
 
 ENV = Blocks()
 
@@ -132,3 +135,11 @@ def test_observation_and_description_are_what_the_environment_promises():
     assert (picture.shape, picture.dtype) == (ENV.observation.shape, ENV.observation.dtype)
     assert (values.shape, values.dtype) == ((36,), np.int32)
     assert np.asarray(ENV.worlds(2).reset(jax.random.key(4)).observation).shape == (2, 128, 128, 3)
+
+
+def test_pictures_can_be_smaller_but_not_too_small():
+    env = make("blocks", image_size=32)
+    assert env.observation.shape == (32, 32, 3)
+    check_environment(env)
+    with pytest.raises(ConfigurationError, match=r"image_size is 8; .* 16 pixels"):
+        make("blocks", image_size=8)

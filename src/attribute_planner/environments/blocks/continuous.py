@@ -6,7 +6,7 @@ can be kept as poses and looked at later.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import jax
 import numpy as np
@@ -16,7 +16,7 @@ from attribute_planner.environments.blocks import tasks
 from attribute_planner.environments.blocks.attributes import ATTRIBUTES, covered_blocks, describe_poses
 from attribute_planner.environments.blocks.drawing import draw_poses
 from attribute_planner.environments.blocks.physics import Scenes, parked_poses
-from attribute_planner.environments.blocks.rendering import IMAGE_SIZE, render
+from attribute_planner.environments.blocks.rendering import IMAGE_SIZE, picture_spec, render
 from attribute_planner.environments.blocks.scene import BLOCKS, NUM_BLOCKS, Poses
 from attribute_planner.environments.blocks.symmetry import TURNED_TABLES
 from attribute_planner.environments.interface import HostEnvironment, Key
@@ -29,7 +29,6 @@ TRIES = 10
 """How often a drop is drawn again that changes no attribute; six of seven do change one."""
 
 describe_all = jax.jit(jax.vmap(describe_poses))
-_look = jax.jit(jax.vmap(lambda poses: (render(poses), describe_poses(poses))))
 _covered = jax.jit(jax.vmap(lambda poses: covered_blocks(describe_poses(poses))))
 
 
@@ -37,14 +36,19 @@ _covered = jax.jit(jax.vmap(lambda poses: covered_blocks(describe_poses(poses)))
 class ContinuousBlocks(HostEnvironment):
     """Four coloured blocks, seen as a picture. An action is (block, point); a covered block does not move.
 
+    image_size: height and width of the picture, in pixels; the paper's if not given.
     threads: on how many threads physics runs; 0 for all processors. Has no effect on what happens.
     episode_steps: after how many drops an episode is cut off.
     """
 
     name = "blocks-continuous"
 
+    image_size: int = IMAGE_SIZE
     threads: int = 0
     episode_steps: int = tasks.MULTI_STEP_LIMIT
+
+    def __post_init__(self) -> None:
+        picture_spec(self.image_size)
 
     @property
     def attributes(self) -> AttributeSpace:
@@ -52,7 +56,7 @@ class ContinuousBlocks(HostEnvironment):
 
     @property
     def observation(self) -> ImageSpec:
-        return ImageSpec(IMAGE_SIZE, IMAGE_SIZE)
+        return picture_spec(self.image_size)
 
     @property
     def actions(self) -> Mixed:
@@ -72,10 +76,10 @@ class ContinuousBlocks(HostEnvironment):
 
     def observe(self, poses: Poses) -> jax.Array:
         """What the agent sees of one scene; can be traced."""
-        return render(poses)
+        return render(poses, self.image_size)
 
     def look(self, states: Poses) -> jax.Array:
-        return jax.vmap(render)(states)
+        return jax.vmap(self.observe)(states)
 
     def describe(self, poses: Poses) -> jax.Array:
         """`int32[36]` the true attribute values of one scene; can be traced."""
@@ -145,7 +149,7 @@ class ContinuousWorlds(Worlds):
         return draw_poses(jax.tree.map(lambda leaf: leaf[copy], self.poses))
 
     def _moment(self) -> Moment:
-        observation, values = _look(self.poses)
+        observation, values = _look(self.poses, self.env.image_size)
         truncated = self._ages >= self.env.episode_steps
         return Moment(observation, values, np.zeros(self.copies, bool), truncated, self.poses)
 
@@ -181,6 +185,12 @@ def after_random_change(scenes: Scenes, poses: Poses, key: Key) -> Poses:
         if not pending.any():
             break
     return reached
+
+
+@partial(jax.jit, static_argnums=1)
+def _look(poses: Poses, size: int) -> tuple[jax.Array, jax.Array]:
+    """`[B]` pictures of the scenes, and their attribute values."""
+    return jax.vmap(lambda each: (render(each, size), describe_poses(each)))(poses)
 
 
 def _on_host(poses: Poses) -> Poses:

@@ -15,7 +15,7 @@ from attribute_planner.attributes import AttributeSpace
 from attribute_planner.environments.blocks import tasks
 from attribute_planner.environments.blocks.attributes import ATTRIBUTES, describe_cells
 from attribute_planner.environments.blocks.drawing import draw_poses
-from attribute_planner.environments.blocks.rendering import IMAGE_SIZE, render
+from attribute_planner.environments.blocks.rendering import IMAGE_SIZE, picture_spec, render
 from attribute_planner.environments.blocks.scene import (
     BLOCKS,
     CELL_NAMES,
@@ -49,12 +49,17 @@ class Configuration:
 class Blocks(PureEnvironment):
     """Four coloured blocks, seen as a picture. An action is `block * 9 + cell`; a covered block does not move.
 
+    image_size: height and width of the picture, in pixels; the paper's if not given.
     episode_steps: after how many drops an episode is cut off.
     """
 
     name = "blocks"
 
+    image_size: int = IMAGE_SIZE
     episode_steps: int = tasks.MULTI_STEP_LIMIT
+
+    def __post_init__(self) -> None:
+        picture_spec(self.image_size)
 
     @property
     def attributes(self) -> AttributeSpace:
@@ -62,7 +67,7 @@ class Blocks(PureEnvironment):
 
     @property
     def observation(self) -> ImageSpec:
-        return ImageSpec(IMAGE_SIZE, IMAGE_SIZE)
+        return picture_spec(self.image_size)
 
     @property
     def actions(self) -> Discrete:
@@ -88,7 +93,7 @@ class Blocks(PureEnvironment):
         return drop(state, action // NUM_CELLS, action % NUM_CELLS)
 
     def observe(self, state: Configuration) -> jax.Array:
-        return render(poses_of(state))
+        return render(poses_of(state), self.image_size)
 
     def describe(self, state: Configuration) -> jax.Array:
         return describe(state)

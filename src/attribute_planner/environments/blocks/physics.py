@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from attribute_planner.environments.blocks.falling import GRAVITY, RESTING_HEIGHT, fall_of
 from attribute_planner.environments.blocks.scene import (
     BLOCK_COLOURS,
     BLOCKS,
@@ -39,13 +40,17 @@ PARKED = 10.0
 
 
 class Scenes:
-    """`count` scenes that are simulated together. Results do not depend on `threads` (0: all processors)."""
+    """`count` scenes that are simulated together. Results do not depend on `threads` (0: all processors).
 
-    def __init__(self, count: int, threads: int = 0) -> None:
-        self.count = count
+    whole: whether to simulate also what is known beforehand, see `falling`.
+    """
+
+    def __init__(self, count: int, threads: int = 0, *, whole: bool = False) -> None:
+        self.count, self.whole = count, whole
         # Blocks at rest are put to sleep, which makes them cheap; a batch of such models has to keep its data.
         self._batch = _mujoco_batch().Batch(load_model(), count, threads, persistent=True)
         self._where = self._batch.bind("qpos").reshape(count, NUM_BLOCKS, 7)
+        self._speed = self._batch.bind("qvel").reshape(count, NUM_BLOCKS, 6)
         self._awake = self._batch.bind("tree_awake")
 
     def drop(self, poses: Poses, block: np.ndarray, point: np.ndarray, which: np.ndarray | None = None) -> Poses:
@@ -58,8 +63,14 @@ class Scenes:
         start = np.concatenate([poses.positions, poses.quaternions], -1).astype(np.float64)
         scenes = np.arange(self.count)
         start[scenes, block, :2], start[scenes, block, 2], start[scenes, block, 3:] = point, DROP_HEIGHT, UPRIGHT
-        self._settle(start, which)
-        settled = self._where.astype(np.float32)
+        speed, simulated, rest = np.zeros((*block.shape, NUM_BLOCKS, 6)), which, start
+        if not self.whole:
+            fall = fall_of(poses, block, point, TIME_STEP)
+            start[scenes, block, 2], speed[scenes, block, 2] = fall.height, -fall.speed
+            simulated, rest = which & ~fall.alone, start.copy()
+            rest[scenes, block, 2] = RESTING_HEIGHT
+        self._settle(start, speed, simulated)
+        settled = np.where(simulated[:, None, None], self._where, rest).astype(np.float32)
         return _choose(which, Poses(settled[..., :3], settled[..., 3:]), poses)
 
     def scatter(self, poses: Poses, order: np.ndarray, points: np.ndarray, which: np.ndarray) -> Poses:
@@ -69,11 +80,14 @@ class Scenes:
             poses = self.drop(poses, order[:, turn], points[:, turn], which)
         return poses
 
-    def _settle(self, start: np.ndarray, which: np.ndarray) -> None:
-        """Simulate the scenes `which` from `start` `[B, 4, 7]` until MuJoCo has put all their blocks to sleep."""
+    def _settle(self, start: np.ndarray, speed: np.ndarray, which: np.ndarray) -> None:
+        """Simulate the scenes `which` until MuJoCo has put all their blocks to sleep.
+
+        They start at the poses `start` `[B, 4, 7]` with the velocities `speed` `[B, 4, 6]`.
+        """
         moving = np.flatnonzero(which)
         self._batch.reset(moving, stage=0)
-        self._where[moving] = start[moving]
+        self._where[moving], self._speed[moving] = start[moving], speed[moving]
         for _ in range(MAX_STEPS // STEPS_PER_LOOK):
             if not len(moving):
                 return
@@ -118,8 +132,8 @@ def scene_xml() -> str:
     walls = [(-reach, 0.0), (reach, 0.0), (0.0, -reach), (0.0, reach)]
     return f"""
     <mujoco>
-      <option timestep="{TIME_STEP}" integrator="Euler" cone="elliptic" impratio="{SLIP_RESISTANCE}"
-              sleep_tolerance="{REST_SPEED}"><flag sleep="enable"/></option>
+      <option timestep="{TIME_STEP}" gravity="0 0 {-GRAVITY}" integrator="Euler" cone="elliptic"
+              impratio="{SLIP_RESISTANCE}" sleep_tolerance="{REST_SPEED}"><flag sleep="enable"/></option>
       <default><geom solref="0.02 1" condim="3" friction="{FRICTION} 0.005 0.0001"/></default>
       <worldbody>
         <camera name="{CAMERA_NAME}" pos="{_numbers(CAMERA.position)}" fovy="{CAMERA.field_of_view}"

@@ -24,8 +24,13 @@ from attribute_planner.environments.blocks.scene import (
     Poses,
     block_axes,
 )
+from attribute_planner.environments.spaces import ImageSpec
+from attribute_planner.errors import ConfigurationError
 
 IMAGE_SIZE = 128
+"""The paper's, in pixels."""
+SMALLEST_SIZE = 16
+"""In a smaller picture a block is no more than a pixel or two."""
 
 AMBIENT, DIFFUSE = 0.70, 0.36
 SHADOW = 0.60
@@ -82,9 +87,16 @@ class BoxPlanes:
     colour: jax.Array
 
 
-def render(poses: Poses) -> jax.Array:
-    """`uint8[128, 128, 3]` what the agent sees of blocks at `poses`; vmap it for many."""
-    return render_on(canvas(IMAGE_SIZE), poses, jnp.asarray(TO_LIGHT, jnp.float32))
+def render(poses: Poses, size: int = IMAGE_SIZE) -> jax.Array:
+    """`uint8[size, size, 3]` what the agent sees of blocks at `poses`; vmap it for many."""
+    return render_on(canvas(size), poses, jnp.asarray(TO_LIGHT, jnp.float32))
+
+
+def picture_spec(size: int) -> ImageSpec:
+    """What the agent is told of its pictures; an error if nothing could be seen on them."""
+    if size < SMALLEST_SIZE:
+        raise ConfigurationError(f"image_size is {size}; blocks can be told apart from {SMALLEST_SIZE} pixels on.")
+    return ImageSpec(size, size)
 
 
 def render_on(canvas: Canvas, poses: Poses, to_light: jax.Array) -> jax.Array:

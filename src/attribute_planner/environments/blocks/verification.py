@@ -38,7 +38,7 @@ def verify_against_physics(sample: int | None = None, *, seed: int = 0, threads:
     if sample is not None:
         chosen = np.random.default_rng(seed).choice(len(actions), sample, replace=False)
         states, actions = _take(states, chosen), actions[chosen]
-    scenes = Scenes(min(SCENES, len(actions)), threads)
+    scenes = Scenes(min(SCENES, len(actions)), threads, whole=True)
     parts = [
         _compare(scenes, _take(states, part), actions[part])
         for part in np.array_split(np.arange(len(actions)), -(-len(actions) // scenes.count))

@@ -5,7 +5,7 @@ that mention as much as those do.
 """
 
 from attribute_planner.experiments.cells import REACTIVE, Subject, measured
-from attribute_planner.experiments.subjects.blocks import SIZES, SMALL_SIZES, UPDATES
+from attribute_planner.experiments.subjects.blocks import SIZES, SMALL_PICTURES, SMALL_SIZES, UPDATES
 
 REGIMES = ("1-step", "multi-step", "curriculum")
 """What a policy is trained on: nearby goals, the test tasks, and from the one to the other."""
@@ -54,6 +54,7 @@ def _critic(environment: str, model: str, regime: str, goals: str) -> Subject:
         regime=regime,
         settings=(f"school.{MENTIONED[goals]}",),
         small=FEW_TRIALS,
+        small_world=SMALL_PICTURES,
     )
 
 
@@ -73,6 +74,7 @@ def _inverse(environment: str, regime: str, goals: str = "", size: str = "1m") -
         regime=regime,
         settings=(AS_PUBLISHED, *sized, MENTIONED[goals]),
         small=(*LITTLE_FIT, f"examples={SMALL_SIZES[size]}"),
+        small_world=SMALL_PICTURES,
     )
 
 

@@ -32,6 +32,9 @@ MOST_LABELS = 1_000_000
 NOTHING_BESIDE = ("practise.steps=0",)
 """For our agents of few examples: their drops are all that was ever tried. A table as published rests on practice."""
 
+SMALL_PICTURES = (("image_size", 32),)
+"""At the small scale: a sixteenth of the pixels."""
+
 LITTLE = (
     "detect.fit.updates=20",
     "inverse.fit.updates=20",
@@ -83,6 +86,7 @@ def _sized(environment: str, size: str) -> list[Subject]:
             preset="paper",
             settings=(*settings, *examples),
             small=_small(size),
+            small_world=SMALL_PICTURES,
         ),
         Subject(
             f"{environment}-default{suffix}",
@@ -90,6 +94,7 @@ def _sized(environment: str, size: str) -> list[Subject]:
             ours,
             settings=(*examples, *alone),
             small=(*_small(size), *alone),
+            small_world=SMALL_PICTURES,
         ),
     ]
 
@@ -105,6 +110,7 @@ def _poor_detector() -> list[Subject]:
             preset="paper",
             settings=(*PLAIN_RATIO, *_examples("1m"), *labels),
             small=small,
+            small_world=SMALL_PICTURES,
         ),
         Subject(
             "blocks-default-10k-labels",
@@ -112,6 +118,7 @@ def _poor_detector() -> list[Subject]:
             measured(MAIN, OURS),
             settings=(*_examples("1m"), *labels),
             small=small,
+            small_world=SMALL_PICTURES,
         ),
     ]
 
