@@ -43,6 +43,13 @@ def test_partial_goals_ask_for_some_change():
     assert 180 < partial.size < 240
 
 
+def test_half_of_the_goals_may_be_whole():
+    values, after = np.zeros((300, 10), np.int8), np.ones((300, 10), np.int8)
+    both = partly_told_examples(example(values.tolist(), after.tolist()), 0.7, 0.5, key=jax.random.key(0))
+    told = (np.asarray(both.values_after) != NO_VALUE).sum(axis=-1)
+    assert both.size == 300 and set(told.tolist()) == {7, 10}
+
+
 def test_steps_are_take_walks_and_their_first_actions():
     config = InverseBaselineConfig(examples=100, copies=20, walk=4)
     for regime, most in (("1-step", 1), ("multi-step", 4)):

@@ -63,6 +63,12 @@ def test_partial_goals_mention_always_as_many_attributes_and_never_the_same():
     assert stages_of(env, "multi-step", mentioned=0.7) == stages_of(env, "multi-step", mentioned=0.7)
 
 
+def test_some_goals_are_partial_and_the_others_whole():
+    told = np.asarray(random_mentions((400, 36), 0.7, 0.25, key=jax.random.key(0))).sum(axis=-1)
+    assert set(told.tolist()) == {25, 36}
+    assert 0.15 < (told == 25).mean() < 0.35
+
+
 def test_networks_are_shown_no_value_where_none_matters():
     goal = Goal(np.array([3, 2, 1]), np.array([True, False, True]))
     assert aim_of(goal).tolist() == [3, NO_VALUE, 1]

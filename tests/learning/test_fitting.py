@@ -14,7 +14,14 @@ class Line(eqx.Module):
         return self.slope * x
 
 
-def squared_error(line: Line, points: tuple[jax.Array, jax.Array], key: jax.Array) -> jax.Array:
+Points = tuple[jax.Array, jax.Array]
+
+
+def all_of_it(points: Points, key: jax.Array) -> Points:
+    return points
+
+
+def squared_error(line: Line, points: Points) -> jax.Array:
     x, y = points
     return jnp.mean((line(x) - y) ** 2)
 
@@ -25,6 +32,7 @@ def test_a_line_is_fitted_and_every_share_of_the_work_reported():
     config = FitConfig(updates=200, batch=16, learning_rate=0.1)
     line = fit(
         Line(jnp.array(0.0)),
+        all_of_it,
         squared_error,
         (x, 3 * x),
         config,
@@ -40,7 +48,8 @@ def test_a_line_is_fitted_and_every_share_of_the_work_reported():
 def test_weight_decay_draws_towards_zero():
     nothing = (np.zeros(8, np.float32), np.zeros(8, np.float32))
     config = FitConfig(updates=20, batch=4, learning_rate=0.1, weight_decay=1.0)
-    line = fit(Line(jnp.array(1.0)), squared_error, nothing, config, key=jax.random.key(0), report=lambda *_: None)
+    line = Line(jnp.array(1.0))
+    line = fit(line, all_of_it, squared_error, nothing, config, key=jax.random.key(0), report=lambda *_: None)
     assert 0 < float(line.slope) < 0.5
 
 
@@ -56,9 +65,8 @@ def test_updates_are_the_same_in_a_compiled_loop_and_outside_of_one(monkeypatch:
     config = FitConfig(updates=7, batch=16, learning_rate=0.1)
 
     def slope() -> float:
-        fitted = fit(
-            Line(jnp.array(0.0)), squared_error, (x, 3 * x), config, key=jax.random.key(0), report=lambda *_: None
-        )
+        line, points, key = Line(jnp.array(0.0)), (x, 3 * x), jax.random.key(0)
+        fitted = fit(line, all_of_it, squared_error, points, config, key=key, report=lambda *_: None)
         return float(fitted.slope)
 
     on_cpu = slope()

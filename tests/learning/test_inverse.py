@@ -17,7 +17,7 @@ def test_the_loss_is_the_surprise_at_the_actions_taken():
     # The hidden layers' biases are as wide; they do not reach the heads, whose weights are zero.
     policy = jax.tree.map(lambda leaf: jnp.log(jnp.array([1.0, 3.0])) if leaf.shape == (2,) else leaf, policy)
     steps = Examples(jnp.zeros((2, 1)), jnp.array([0, 1]), jnp.array([[0], [1]]), jnp.array([[1], [0]]))
-    loss = inverse_loss(policy, steps.before, steps)
+    loss = inverse_loss(policy, steps)
     np.testing.assert_allclose(loss, -(np.log(1 / 4) + np.log(3 / 4)) / 2, rtol=1e-5)
 
 

@@ -63,7 +63,11 @@ def test_each_convolution_halves_the_picture():
 
 
 @pytest.mark.parametrize("size", [(8, 12), (7, 12), (8, 5)])
-def test_a_halving_convolution_is_one_with_stride_two(size: tuple[int, int]):
+@pytest.mark.parametrize("backend", ["cpu", "gpu"])
+def test_a_halving_convolution_is_one_with_stride_two(
+    size: tuple[int, int], backend: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(jax, "default_backend", lambda: backend)
     image_key, kernel_key = jax.random.split(jax.random.key(0))
     images = jax.random.normal(image_key, (2, *size, 3))
     kernel = jax.random.normal(kernel_key, (3, 3, 3, 5))

@@ -10,6 +10,7 @@ import pytest
 from attribute_planner.attributes import Attribute, AttributeSpace
 from attribute_planner.environments.graph_world import graph_world
 from attribute_planner.environments.registry import make
+from attribute_planner.errors import AttributePlannerError
 from attribute_planner.learning.examples import Examples
 from attribute_planner.learning.fitting import FitConfig
 from attribute_planner.learning.inverse import InverseConfig
@@ -44,6 +45,13 @@ def times_at_the_top(curious: float) -> int:
 @pytest.mark.slow
 def test_what_is_rare_is_found_more_often_by_the_curious():
     assert times_at_the_top(0.5) > 10 * max(times_at_the_top(0.0), 1)
+
+
+def test_steps_that_change_nothing_are_nothing_to_learn_from():
+    still = graph_world(numbers(2), [((0,), 0, (0,))], episode_steps=12)
+    with pytest.raises(AttributePlannerError, match="None of 40 steps changed an attribute"):
+        explore = replace(EXPLORE, steps=40, copies=4)
+        gather_examples(still, None, explore, INVERSE, FORESEE, key=jax.random.key(0), watch=nobody)
 
 
 def test_promises_are_large_where_little_was_seen_and_much_is_sure():

@@ -40,7 +40,9 @@ class InverseBaselineConfig:
     width: int = 128
     """Units in each hidden layer."""
     mentioned: float = 1.0
-    """Share of the attributes that a training goal mentions; the paper trains with 0.7 for underspecified tasks."""
+    """Share of the attributes that a partial training goal mentions; in the paper 0.7, for underspecified tasks."""
+    partial: float = 1.0
+    """Share of the training goals that are partial; the others mention everything."""
     greedy: bool = False
     """Whether the player that comes out always takes its likeliest action."""
     learning: InverseConfig = field(default_factory=InverseConfig)
@@ -58,12 +60,15 @@ def later_goals(walk: list[Examples], *, key: Key) -> list[Examples]:
     return relabelled
 
 
-def partly_told_examples(examples: Examples, mentioned: float, *, key: Key) -> Examples:
-    """The examples with goals that mention a share of the attributes; those that ask for no change are dropped."""
+def partly_told_examples(examples: Examples, mentioned: float, partial: float = 1.0, *, key: Key) -> Examples:
+    """The examples, a share `partial` of them with goals that mention only a share of the attributes.
+
+    Those that ask for no change are dropped.
+    """
     values, after = np.asarray(examples.values), np.asarray(examples.values_after)
-    told = np.asarray(random_mentions(after.shape, mentioned, key=key))
-    partial = examples._replace(values_after=np.where(told, after, NO_VALUE).astype(after.dtype))
-    return partial.take((told & (values != after)).any(axis=-1))
+    told = np.asarray(random_mentions(after.shape, mentioned, partial, key=key))
+    examples = examples._replace(values_after=np.where(told, after, NO_VALUE).astype(after.dtype))
+    return examples.take((told & (values != after)).any(axis=-1))
 
 
 def train(
@@ -81,7 +86,7 @@ def train(
     network_key, collect_key, mention_key, fit_key = jax.random.split(key, 4)
     examples = collect(env, regime, config, detector=detector, key=collect_key, watch=watch)
     if config.mentioned < 1:
-        examples = partly_told_examples(examples, config.mentioned, key=mention_key)
+        examples = partly_told_examples(examples, config.mentioned, config.partial, key=mention_key)
     policy = GoalPolicy(env, config.width, key=network_key)
     policy = fit_inverse(env, policy, examples, config.learning, key=fit_key, watch=watch)
     return PolicyPlayer(policy, config.greedy)

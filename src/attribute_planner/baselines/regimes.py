@@ -35,9 +35,9 @@ class Stage:
 
 
 def stages_of(
-    env: Environment, regime: str, *, mentioned: float = 1.0, single_attempts: bool = True
+    env: Environment, regime: str, *, mentioned: float = 1.0, partial: float = 1.0, single_attempts: bool = True
 ) -> tuple[Stage, ...]:
-    """The stages of a regime, easy ones first, with goals that mention a share of what they ask for.
+    """The stages of a regime, easy ones first; a share `partial` of the goals mentions only a share of the attributes.
 
     An environment without 1-step tasks, such as StarCraft, has the first stage of its curriculum in their place. Where
     there are such tasks, those and the first stage are tried in single attempts, if so wanted.
@@ -52,7 +52,8 @@ def stages_of(
     begins_nearby = regime != "multi-step" and "1-step" in env.tasks
     return tuple(
         Stage(
-            task if mentioned >= 1 else partly_told(task, mentioned), single_attempts and begins_nearby and number == 0
+            task if mentioned >= 1 else partly_told(task, mentioned, partial),
+            single_attempts and begins_nearby and number == 0,
         )
         for number, task in enumerate(tasks)
     )
@@ -65,21 +66,25 @@ def open_stages(count: int, done: float, ramp: float) -> int:
 
 # Cached, so that what is compiled for a task serves whenever it is asked for.
 @lru_cache
-def partly_told(task: Task, mentioned: float) -> Task:
-    """The same task, but a goal mentions only a random share of the attributes."""
+def partly_told(task: Task, mentioned: float, partial: float = 1.0) -> Task:
+    """The same task, but a share `partial` of its goals mentions only a random share of the attributes."""
 
     def draw(state: Any, values: jax.Array, key: Key) -> Goal:
         goal_key, choice_key = jax.random.split(key)
         goal = task.goal(state, values, goal_key)
-        return replace(goal, wanted=goal.wanted & random_mentions(goal.values.shape, mentioned, key=choice_key))
+        return replace(
+            goal, wanted=goal.wanted & random_mentions(goal.values.shape, mentioned, partial, key=choice_key)
+        )
 
     return replace(task, name=f"{task.name}-partly", goal=draw)
 
 
-def random_mentions(shape: tuple[int, ...], mentioned: float, *, key: Key) -> jax.Array:
-    """`bool[..., A]` a random choice of attributes, always as many."""
-    rank = jnp.argsort(jnp.argsort(jax.random.uniform(key, shape), axis=-1), axis=-1)
-    return rank < round(mentioned * shape[-1])
+def random_mentions(shape: tuple[int, ...], mentioned: float, partial: float = 1.0, *, key: Key) -> jax.Array:
+    """`bool[..., A]` a random choice of attributes, always as many; with a chance of 1 − `partial`, all of them."""
+    rank_key, whole_key = jax.random.split(key)
+    rank = jnp.argsort(jnp.argsort(jax.random.uniform(rank_key, shape), axis=-1), axis=-1)
+    whole = jax.random.uniform(whole_key, (*shape[:-1], 1)) >= partial
+    return whole | (rank < round(mentioned * shape[-1]))
 
 
 def aim_of(goal: Goal) -> jax.Array:

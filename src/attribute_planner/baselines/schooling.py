@@ -40,7 +40,9 @@ class SchoolConfig:
     """Reward of every step; reaching the goal earns 1. The planner's own: the paper has −0.1 for grid worlds and
     StarCraft, under which nothing pays that takes more than ten steps, and says nothing of the blocks."""
     mentioned: float = 1.0
-    """Share of the attributes that a training goal mentions; the paper trains with 0.7 for underspecified tasks."""
+    """Share of the attributes that a partial training goal mentions; in the paper 0.7, for underspecified tasks."""
+    partial: float = 1.0
+    """Share of the training goals that are partial; the others mention everything."""
     single_attempts: bool = True
     """Whether a trial at a goal one transition away is over as soon as the attributes change, as an attempt of the
     planner is; else whoever misses goes on until time is up, and hardly learns what to go for."""
@@ -65,7 +67,9 @@ def attend(
 ) -> Learner:
     """The learner after `config.steps` steps of trying tasks of the regime, and learning from them."""
     begin_key, windows_key = jax.random.split(key)
-    stages = stages_of(env, regime, mentioned=config.mentioned, single_attempts=config.single_attempts)
+    stages = stages_of(
+        env, regime, mentioned=config.mentioned, partial=config.partial, single_attempts=config.single_attempts
+    )
     trials = trials_for(env, detector, stages, config.copies, key=begin_key)
     spent, number = 0, 0
     while spent < config.steps:

@@ -13,6 +13,7 @@ import numpy as np
 from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.spaces import Action, Array
 from attribute_planner.environments.worlds import Moment
+from attribute_planner.errors import AttributePlannerError
 from attribute_planner.learning.chance import any_action, kept_up
 from attribute_planner.learning.progress import Watch
 from attribute_planner.parts.counting import TransitionCounts
@@ -46,6 +47,15 @@ class Examples(NamedTuple):
     def take(self, which: Any) -> "Examples":
         """Some of them: by number, by a mask or as a slice."""
         return jax.tree.map(lambda leaf: leaf[which], self)
+
+
+def require_change(examples: Examples) -> None:
+    """An error unless some example changed an attribute."""
+    if not examples.changed.any():
+        raise AttributePlannerError(
+            f"None of {examples.size:,} steps changed an attribute, as far as is detected; nothing can be learned from "
+            "them: take more (explore.steps), or learn the detector better (detect.labels, detect.fit.updates)."
+        )
 
 
 Choose = Callable[[Moment, np.ndarray, Key], Action]
@@ -150,6 +160,12 @@ def renamed_counts(env: Environment, counts: TransitionCounts) -> TransitionCoun
         words = np.asarray(space.pack(values[:, order]))
         every.add(words[source], words[target], counts.visits)
     return every
+
+
+def looked_at(env: Environment, examples: Examples, *, symmetric: bool, key: Key) -> Examples:
+    """The examples with observations for their states, if so wanted each under a random symmetry; can be traced."""
+    examples = renamed(env, examples, key) if symmetric else examples
+    return examples._replace(before=env.look(examples.before))
 
 
 def renamed(env: Environment, examples: Examples, key: Key) -> Examples:

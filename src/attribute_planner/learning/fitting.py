@@ -15,8 +15,10 @@ import optax
 
 Key = jax.Array
 Network = TypeVar("Network", bound=eqx.Module)
-Loss = Callable[[Any, Any, Key], jax.Array]
-"""Network, a batch of the data, key → a number to make small. Every function that is passed is compiled anew."""
+Show = Callable[[Any, Key], Any]
+"""A batch of the data, key → what the network is shown of it. Every function that is passed is compiled anew."""
+Loss = Callable[[Any, Any], jax.Array]
+"""Network, what it is shown → a number to make small."""
 Report = Callable[[int, Any, float], None]
 """Updates made so far, the network as it is now, its mean loss since the last report."""
 
@@ -39,14 +41,14 @@ REPORTS = 20
 """How often a fit says how far it is."""
 
 
-def fit(network: Network, loss: Loss, data: Any, config: FitConfig, *, key: Key, report: Report) -> Network:
+def fit(network: Network, show: Show, loss: Loss, data: Any, config: FitConfig, *, key: Key, report: Report) -> Network:
     """The network after `config.updates` updates on random batches of the data `[N, ...]`."""
     optimiser = optimiser_for(config)
     state = optimiser.init(eqx.filter(network, eqx.is_array))
     data = jax.tree.map(jnp.asarray, data)
     share = -(-config.updates // REPORTS)
     for number, share_key in enumerate(jax.random.split(key, -(-config.updates // share))):
-        network, state, value = _several_updates(network, state, loss, data, config, share, share_key)
+        network, state, value = _several_updates(network, state, show, loss, data, config, share, share_key)
         report(min((number + 1) * share, config.updates), network, float(value))
     return network
 
@@ -66,27 +68,30 @@ def falling_rate(highest: float, updates: int) -> Callable[[Any], Any]:
 
 
 def _several_updates(
-    network: Any, state: optax.OptState, loss: Loss, data: Any, config: FitConfig, updates: int, key: Key
+    network: Any, state: optax.OptState, show: Show, loss: Loss, data: Any, config: FitConfig, updates: int, key: Key
 ) -> tuple[Any, optax.OptState, jax.Array]:
     keys = jax.random.split(key, updates)
     if jax.default_backend() != "cpu":
-        return _scanned_updates(network, state, loss, data, config, keys)
-    # On a CPU, convolutions inside a compiled loop are ten times as slow as outside of one.
+        return _scanned_updates(network, state, show, loss, data, config, keys)
+    # On a CPU, networks of pictures are several times as slow in a compiled loop as outside of one, and twice as slow
+    # if they are compiled together with what makes the pictures.
     values = []
     for batch_key in keys:
-        network, state, value = _update(network, state, loss, data, config, batch_key)
+        shown = _shown(show, data, config.batch, batch_key)
+        network, state, value = _update(network, state, loss, shown, config)
         values.append(value)
     return network, state, jnp.mean(jnp.stack(values))
 
 
 @eqx.filter_jit
 def _scanned_updates(
-    network: Any, state: optax.OptState, loss: Loss, data: Any, config: FitConfig, keys: Key
+    network: Any, state: optax.OptState, show: Show, loss: Loss, data: Any, config: FitConfig, keys: Key
 ) -> tuple[Any, optax.OptState, jax.Array]:
     dynamic, static = eqx.partition(network, eqx.is_array)
 
     def learn(carry: tuple[Any, optax.OptState], batch_key: Key) -> tuple[tuple[Any, optax.OptState], jax.Array]:
-        network, state, value = _update(eqx.combine(carry[0], static), carry[1], loss, data, config, batch_key)
+        shown = _shown(show, data, config.batch, batch_key)
+        network, state, value = _update(eqx.combine(carry[0], static), carry[1], loss, shown, config)
         return (eqx.filter(network, eqx.is_array), state), value
 
     (dynamic, state), values = jax.lax.scan(learn, (dynamic, state), keys)
@@ -94,13 +99,18 @@ def _scanned_updates(
 
 
 @eqx.filter_jit
+def _shown(show: Show, data: Any, batch: int, key: Key) -> Any:
+    """What is shown of a random batch."""
+    choice_key, show_key = jax.random.split(key)
+    chosen = jax.random.randint(choice_key, (batch,), 0, len(jax.tree.leaves(data)[0]))
+    return show(jax.tree.map(lambda leaf: leaf[chosen], data), show_key)
+
+
+@eqx.filter_jit
 def _update(
-    network: Any, state: optax.OptState, loss: Loss, data: Any, config: FitConfig, key: Key
+    network: Any, state: optax.OptState, loss: Loss, shown: Any, config: FitConfig
 ) -> tuple[Any, optax.OptState, jax.Array]:
-    """The network after learning from one random batch, and its loss there."""
-    choice_key, loss_key = jax.random.split(key)
-    chosen = jax.random.randint(choice_key, (config.batch,), 0, len(jax.tree.leaves(data)[0]))
-    batch = jax.tree.map(lambda leaf: leaf[chosen], data)
-    value, gradient = eqx.filter_value_and_grad(loss)(network, batch, loss_key)
+    """The network after learning from what it was shown, and its loss there."""
+    value, gradient = eqx.filter_value_and_grad(loss)(network, shown)
     changes, state = optimiser_for(config).update(gradient, state, eqx.filter(network, eqx.is_array))
     return eqx.apply_updates(network, changes), state, value

@@ -5,13 +5,12 @@ Section 2.1 of the paper). No reward and no return is involved.
 """
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 
 from attribute_planner.environments.interface import Environment
-from attribute_planner.learning.examples import Examples, renamed
+from attribute_planner.learning.examples import Examples, looked_at, require_change
 from attribute_planner.learning.fitting import FitConfig, fit
 from attribute_planner.learning.progress import Watch
 from attribute_planner.parts.policy import GoalPolicy
@@ -36,17 +35,17 @@ def fit_inverse(
 ) -> GoalPolicy:
     """π, fitted to the examples that changed an attribute."""
 
-    def loss(policy: GoalPolicy, steps: Examples, key: Key) -> jax.Array:
-        steps = renamed(env, steps, key) if config.symmetric else steps
-        return inverse_loss(policy, env.look(steps.before), steps)
+    def show(steps: Examples, key: Key) -> Examples:
+        return looked_at(env, steps, symmetric=config.symmetric, key=key)
 
     def report(updates: int, policy: GoalPolicy, surprise: float) -> None:
         watch("inverse", updates / config.fit.updates, {"updates": updates, "surprise": surprise}, None)
 
-    return fit(policy, loss, examples.take(examples.changed), config.fit, key=key, report=report)
+    require_change(examples)
+    return fit(policy, show, inverse_loss, examples.take(examples.changed), config.fit, key=key, report=report)
 
 
-def inverse_loss(policy: GoalPolicy, observation: Any, steps: Examples) -> jax.Array:
-    """The mean of −log π(action | before, attributes after)."""
+def inverse_loss(policy: GoalPolicy, steps: Examples) -> jax.Array:
+    """The mean of −log π(action | before, attributes after), where observations stand for the states."""
     values, after = (jnp.asarray(each, jnp.int32) for each in (steps.values, steps.values_after))
-    return -jnp.mean(policy(observation, values, after).log_prob(steps.action))
+    return -jnp.mean(policy(steps.before, values, after).log_prob(steps.action))

@@ -68,10 +68,24 @@ def _precision() -> jnp.dtype:
 
 
 def halving_convolution(images: jax.Array, kernel: jax.Array) -> jax.Array:
-    """`[N, ⌈H/2⌉, ⌈W/2⌉, O]` the convolution of `[N, H, W, C]` with a 3 × 3 kernel `[3, 3, C, O]` and stride 2.
+    """`[N, ⌈H/2⌉, ⌈W/2⌉, O]` the convolution of `[N, H, W, C]` with a 3 × 3 kernel `[3, 3, C, O]` and stride 2."""
+    return _as_product(images, kernel) if jax.default_backend() == "cpu" else _without_stride(images, kernel)
 
-    Where both sides are even, 2 × 2 pixels become one with all their channels, and the stride goes away: with as few
-    channels as a picture has, that is faster.
+
+def _as_product(images: jax.Array, kernel: jax.Array) -> jax.Array:
+    """The convolution as a product of matrices: a CPU is about twice as fast with them, and with their gradients."""
+    height, width, channels = images.shape[1:]
+    # Even sides have their last window reach over the border, odd ones also the first.
+    images = jnp.pad(images, ((0, 0), (height % 2, 1), (width % 2, 1), (0, 0)))
+    rows, columns = -(-height // 2), -(-width // 2)
+    windows = [images[:, i : i + 2 * rows - 1 : 2, j : j + 2 * columns - 1 : 2] for i in range(3) for j in range(3)]
+    return jnp.concatenate(windows, axis=-1) @ kernel.reshape(9 * channels, -1)
+
+
+def _without_stride(images: jax.Array, kernel: jax.Array) -> jax.Array:
+    """The convolution, where both sides are even, of pictures in which 2 × 2 pixels are one with all their channels.
+
+    The stride goes away: with as few channels as a picture has, that is faster.
     """
     layout = ("NHWC", "HWIO", "NHWC")
     count, height, width, channels = images.shape

@@ -19,7 +19,14 @@ from attribute_planner.attributes import AttributeSpace
 from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.spaces import Action, Observation
 from attribute_planner.environments.worlds import Moment
-from attribute_planner.learning.examples import Choose, Examples, collect_examples, joined, random_choice
+from attribute_planner.learning.examples import (
+    Choose,
+    Examples,
+    collect_examples,
+    joined,
+    random_choice,
+    require_change,
+)
 from attribute_planner.learning.inverse import InverseConfig
 from attribute_planner.learning.progress import Watch, nobody
 from attribute_planner.parts.detector import AttributeDetector
@@ -56,6 +63,7 @@ def gather_examples(
     )
     by_chance = random_choice(env, explore.persistence)
     examples = collect(explore.steps - ROUNDS * sought, key=key, watch=watch, choose=by_chance)
+    require_change(examples)
     for number in range(ROUNDS if sought else 0):
         fit_key, collect_key = jax.random.split(jax.random.fold_in(key, number))
         choose = curious_choice(env, examples, config, key=fit_key)

@@ -112,9 +112,12 @@ def fit_detector(env: Environment, labels: Labels, config: DetectConfig, *, key:
     detector = AttributeDetector(env, config.width, key=network_key)
     error = detector_error(env, detector, held)
 
-    def loss(detector: AttributeDetector, batch: Labels, key: Key) -> jax.Array:
+    def show(batch: Labels, key: Key) -> Labels:
         batch = _renamed(env, batch, key) if config.symmetric else batch
-        return detection_loss(detector, env.look(batch.states), jnp.asarray(batch.values, jnp.int32))
+        return Labels(env.look(batch.states), jnp.asarray(batch.values, jnp.int32))
+
+    def loss(detector: AttributeDetector, seen: Labels) -> jax.Array:
+        return detection_loss(detector, seen.states, seen.values)
 
     def report(updates: int, detector: AttributeDetector, loss: float) -> None:
         nonlocal error
@@ -123,7 +126,7 @@ def fit_detector(env: Environment, labels: Labels, config: DetectConfig, *, key:
         so_far = Detected(detector, error) if updates >= config.fit.updates else None
         watch("detect", updates / config.fit.updates, metrics, so_far)
 
-    detector = fit(detector, loss, kept, config.fit, key=fit_key, report=report)
+    detector = fit(detector, show, loss, kept, config.fit, key=fit_key, report=report)
     return Detected(detector, error)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import optax
 
 from attribute_planner.environments.interface import Environment
-from attribute_planner.learning.examples import Examples, renamed, renamed_counts
+from attribute_planner.learning.examples import Examples, looked_at, renamed_counts
 from attribute_planner.learning.fitting import FitConfig, fit
 from attribute_planner.learning.progress import Watch
 from attribute_planner.parts.counting import TransitionCounts
@@ -61,8 +61,8 @@ def foresee(env: Environment, examples: Examples, config: ForeseeConfig, *, key:
     tested, learned = examples.take(slice(0, held)), examples.take(slice(held, None))
     error = 1.0
 
-    def loss(outlook: Outlook, steps: Examples, key: Key) -> jax.Array:
-        return outlook_loss(env, outlook, renamed(env, steps, key) if config.symmetric else steps)
+    def show(steps: Examples, key: Key) -> Examples:
+        return looked_at(env, steps, symmetric=config.symmetric, key=key)
 
     def report(updates: int, outlook: Outlook, loss: float) -> None:
         nonlocal error
@@ -70,14 +70,15 @@ def foresee(env: Environment, examples: Examples, config: ForeseeConfig, *, key:
         so_far = Foreseen(outlook, error) if updates >= config.fit.updates else None
         watch("foresee", updates / config.fit.updates, {"updates": updates, "loss": loss, "error": error}, so_far)
 
-    outlook = fit(Outlook(env, config.width, key=network_key), loss, learned, config.fit, key=fit_key, report=report)
+    outlook = Outlook(env, config.width, key=network_key)
+    outlook = fit(outlook, show, outlook_loss, learned, config.fit, key=fit_key, report=report)
     return Foreseen(outlook, error)
 
 
-def outlook_loss(env: Environment, outlook: Outlook, steps: Examples) -> jax.Array:
-    """Mean cross-entropy per step, summed over attributes."""
+def outlook_loss(outlook: Outlook, steps: Examples) -> jax.Array:
+    """Mean cross-entropy per step, summed over attributes, where observations stand for the states."""
     values, after = (jnp.asarray(each, jnp.int32) for each in (steps.values, steps.values_after))
-    logits = outlook.logits(outlook.features(env.look(steps.before)), values, steps.action)
+    logits = outlook.logits(outlook.features(steps.before), values, steps.action)
     return jnp.mean(jnp.sum(optax.softmax_cross_entropy_with_integer_labels(logits, after), axis=-1))
 
 
