@@ -37,6 +37,7 @@ class Agent:
     greedy: whether the policy always takes its likeliest action.
     outlook: what each action would lead to, where transitions are single steps and it was learned.
     hurry: what each environment step costs in a plan, on the scale of −log c_π.
+    doubt: how often the outlook was wrong on steps that it had not learned from.
     """
 
     env: Environment
@@ -47,6 +48,7 @@ class Agent:
     greedy: bool = False
     outlook: Outlook | None = None
     hurry: float = 0.0
+    doubt: float = 0.0
 
     def with_estimator(self, name: str) -> "Agent":
         """The same agent, believing another estimate of c_π: `ratio`, `posterior`, `alike` or `visits`."""
@@ -115,4 +117,6 @@ class Agent:
 
     @cached_property
     def _driver(self) -> Driver:
-        return Driver(self.detector, self.policy, self.planner, self.greedy, self.outlook, self._foresight_planner)
+        return Driver(
+            self.detector, self.policy, self.planner, self.greedy, self.outlook, self._foresight_planner, self.doubt
+        )

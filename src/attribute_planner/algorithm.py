@@ -16,7 +16,6 @@ from attribute_planner.learning.examples import count_examples
 from attribute_planner.learning.inverse import fit_inverse
 from attribute_planner.learning.progress import Watch, nobody
 from attribute_planner.parts.detector import AttributeDetector
-from attribute_planner.parts.outlook import Outlook
 from attribute_planner.parts.policy import GoalPolicy
 from attribute_planner.parts.table import TransitionTable, table_of_counts
 from attribute_planner.phases.curiosity import gather_examples
@@ -109,7 +108,7 @@ def _train_on_single_steps(
     if config.foresee.imagine:
         table = imagine(env, foreseen.outlook, examples, table, config.foresee, key=imagine_key)
         watch("imagine", 1.0, {"sets": table.num_nodes, "edges": table.num_edges}, table)
-    return agent_of(env, config, detector, policy, table, foreseen.outlook)
+    return agent_of(env, config, detector, policy, table, foreseen)
 
 
 def agent_of(
@@ -118,13 +117,14 @@ def agent_of(
     detector: AttributeDetector | None,
     policy: GoalPolicy,
     table: TransitionTable,
-    outlook: Outlook | None = None,
+    foreseen: Foreseen | None = None,
 ) -> Agent:
     """The agent that these parts make up, with the manners that its training gave it."""
     longest = config.practise.max_attempt_steps
     # One step is either enough or it is not; of longer attempts, a few take twice as long as they should.
     patience = longest if longest == 1 else 2 * longest
-    return Agent(env, detector, policy, table, patience, config.practise.greedy, outlook, config.practise.hurry)
+    outlook, doubt = foreseen or (None, 0.0)
+    return Agent(env, detector, policy, table, patience, config.practise.greedy, outlook, config.practise.hurry, doubt)
 
 
 def _carried_over(begun: Progress, possible: TransitionTable) -> Practised | None:

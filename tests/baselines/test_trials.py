@@ -5,14 +5,18 @@ import jax
 import numpy as np
 import pytest
 
+from attribute_planner.baselines.host_trials import HostTrials
 from attribute_planner.baselines.regimes import Stage
-from attribute_planner.baselines.schooling import batch_of, success_of, trials_for
+from attribute_planner.baselines.schooling import SchoolConfig, batch_of, success_of, trials_for
 from attribute_planner.baselines.trials import Steps
 from attribute_planner.environments.graph_world import Place
 from attribute_planner.environments.interface import Environment
+from attribute_planner.environments.spaces import Action
+from attribute_planner.environments.tasks import Task
+from attribute_planner.environments.worlds import Moment
 from attribute_planner.errors import AttributePlannerError
 from tests.baselines.probes import AlwaysForward, go_to
-from tests.probes import RING, Hosted
+from tests.probes import RING, Hosted, HostedWorlds
 
 START = replace(RING, start=Place((0,)))
 BOTH = pytest.mark.parametrize("env", [START, Hosted(START, episode_steps=100)], ids=["pure", "host"])
@@ -20,7 +24,7 @@ BOTH = pytest.mark.parametrize("env", [START, Hosted(START, episode_steps=100)],
 
 def tried(env: Environment, stages: list[Stage], *, steps: int = 12, copies: int = 8, open_stages: int = 9) -> Steps:
     """What comes of going on and on round the ring, in two calls."""
-    trials = trials_for(env, None, tuple(stages), copies, key=jax.random.key(0))
+    trials = trials_for(env, None, tuple(stages), SchoolConfig(copies=copies), key=jax.random.key(0))
     opened = min(open_stages, len(stages))
     halves = [trials.collect(AlwaysForward(), steps // 2, opened, key=jax.random.key(i)) for i in (1, 2)]
     trials.close()
@@ -42,6 +46,48 @@ def test_a_trial_ends_where_its_goal_holds(env: Environment):
     # A memory lasts for a trial, also across calls.
     assert steps.record.baseline[:, 0].tolist() == [0, 1, 2] * 2
     assert success_of(steps)["success"] == 1.0
+
+
+class PutBack(HostedWorlds):
+    """Worlds that can be put back, and tell which copies they were to act in."""
+
+    def __init__(self, env: Hosted, copies: int) -> None:
+        super().__init__(env, copies)
+        self.resets, self.acted = 0, []
+
+    def reset(self, key: jax.Array, task: Task | None = None) -> Moment:
+        self.resets += 1
+        return self._with_states(super().reset(key, task))
+
+    def step_where(self, which: np.ndarray, action: Action, key: jax.Array) -> Moment:
+        self.acted.append(which.tolist())
+        return self.step(action, key)
+
+    def put_back(self, states: Any) -> Moment:
+        self.inner._states, self.ages[:] = states, 0
+        return self._with_states(self._on_the_host(self.inner._moment()))
+
+    def _with_states(self, moment: Moment) -> Moment:
+        return replace(moment, states=self.inner._states)
+
+
+def test_tasks_are_tried_again_where_worlds_can_be_put_back(monkeypatch: pytest.MonkeyPatch):
+    made: list[PutBack] = []
+
+    def worlds(self: Hosted, copies: int) -> PutBack:
+        made.append(PutBack(self, copies))
+        return made[-1]
+
+    monkeypatch.setattr(Hosted, "worlds", worlds)
+    # From a random place of the ring to 3: up to four steps, so that copies wait for each other.
+    trials = HostTrials(Hosted(RING, episode_steps=100), None, (Stage(go_to(3)),), 16, rounds=3)
+    steps = [trials.collect(AlwaysForward(), 1, 1, key=jax.random.key(i)) for i in range(24)]
+    values, weight = (np.stack([getattr(each, name)[0] for each in steps]) for name in ("values", "weight"))
+    began = np.flatnonzero(np.concatenate([[True], (weight[1:].sum(axis=1) > weight[:-1].sum(axis=1))]))
+    starts = values[began][..., 0].tolist()
+    assert made[0].resets == -(-len(began) // 3)
+    assert starts[0] == starts[1] == starts[2] and starts[3] == starts[4] == starts[5] != starts[0]
+    assert np.array_equal(np.array(made[0].acted), weight > 0)
 
 
 @BOTH

@@ -18,14 +18,14 @@ from attribute_planner.learning.examples import collect_examples, count_examples
 from attribute_planner.learning.fitting import FitConfig
 from attribute_planner.learning.inverse import InverseConfig
 from attribute_planner.learning.progress import nobody
-from attribute_planner.parts.outlook import actions_to_try, expect_all
+from attribute_planner.parts.outlook import Outlook, actions_to_try, expect_all
 from attribute_planner.phases.foresee import (
     IMAGINED_ATTEMPTS,
     ForeseeConfig,
     imagined_transitions,
     outlook_error,
 )
-from tests.probes import RING, TINY, Hosted, numbers
+from tests.probes import RING, TINY, Hosted, numbers, with_drawn_weights
 
 HERE, ALSO_HERE = Place((0,)), Place((0,), 1)
 ALIASED = graph_world(
@@ -108,6 +108,16 @@ def test_foresight_takes_the_way_that_is_open(run: tuple[Agent, Path]):
     assert paper.success < evaluate(agent, episodes=200, mode="memory", seed=1).success
 
 
+def test_an_outlook_that_has_learned_nothing_does_no_harm(run: tuple[Agent, Path]):
+    agent, _ = run
+    clueless = replace(agent, outlook=with_drawn_weights(lambda key: Outlook(ALIASED, 16, key=key)), doubt=1.0)
+    tried = evaluate(clueless, episodes=200, seed=1).success
+    assert tried >= evaluate(agent, episodes=200, mode="memory", seed=1).success
+    # Each step is as likely as the table says.
+    trace = clueless.reach({"n": 2}, seed=2).trace
+    assert {step.probability for step in trace} <= set(agent.table.probability.tolist())
+
+
 def test_a_trace_tells_what_was_expected(run: tuple[Agent, Path]):
     agent, _ = run
     episode = agent.reach({"n": 2}, seed=2)
@@ -119,7 +129,7 @@ def test_a_trace_tells_what_was_expected(run: tuple[Agent, Path]):
 def test_a_loaded_agent_is_the_one_that_was_trained(run: tuple[Agent, Path]):
     agent, run_dir = run
     loaded = ap.load(run_dir, env=ALIASED)
-    assert (loaded.greedy, loaded.patience) == (True, 1)
+    assert (loaded.greedy, loaded.patience, loaded.doubt) == (True, 1, agent.doubt)
     np.testing.assert_array_equal(loaded.table.probability, agent.table.probability)
     assert evaluate(loaded, episodes=50, seed=1).success == 1.0
 

@@ -22,15 +22,15 @@ Key = jax.Array
 class HostTrials(Trials):
     """In worlds on the host, in rounds: all copies begin together, at the same task, and wait for the last of them.
 
-    Drawing goals may cost as much as many steps (of physics), and is done for all copies at once. A copy whose goal
-    holds from the start sits the round out.
+    Drawing tasks may cost as much as many steps (of physics), and is done for all copies at once. A copy whose goal
+    holds from the start sits the round out. Where worlds can be put back, the same tasks are tried in several rounds.
     """
 
     def __init__(
-        self, env: Environment, detector: AttributeDetector | None, stages: Sequence[Stage], copies: int
+        self, env: Environment, detector: AttributeDetector | None, stages: Sequence[Stage], copies: int, rounds: int
     ) -> None:
         self._detector, self._stages, self._worlds = detector, tuple(stages), env.worlds(copies)
-        self._busy = np.zeros(copies, bool)
+        self._busy, self._rounds, self._rounds_left = np.zeros(copies, bool), rounds, 0
 
     def collect(self, player: Player, steps: int, open_stages: int, *, key: Key) -> Steps:
         tried = [self._step(player, open_stages, jax.random.fold_in(key, number)) for number in range(steps)]
@@ -47,7 +47,7 @@ class HostTrials(Trials):
         observation, values, busy = self._observation, self._values, self._busy
         self._memory, action, record = _decide(player, self._memory, observation, values, self._aim, act_key)
         action = jax.tree.map(np.asarray, action)
-        moment = self._worlds.step(action, chance_key)
+        moment = self._worlds.step_where(busy, action, chance_key)
         self._age += 1
         self._see(moment)
         reached = np.asarray(self._goal.satisfied_by(self._values))
@@ -60,14 +60,26 @@ class HostTrials(Trials):
         return observation, values, self._aim, action, record, *outcome
 
     def _begin(self, player: Player, open_stages: int, key: Key) -> None:
-        stage_key, start_key, goal_key = jax.random.split(key, 3)
-        self._stage = self._stages[int(jax.random.randint(stage_key, (), 0, open_stages))]
-        self._see(self._worlds.reset(start_key, self._stage.task))
-        self._goal = jax.tree.map(np.asarray, self._worlds.goals(self._stage.task, goal_key))
-        self._aim = np.asarray(aim_of(self._goal))
+        """A round: of the tasks that were tried before, if they may be once more, or of new ones."""
+        moment = self._worlds.put_back(self._start) if self._rounds_left else None
+        if moment is None:
+            self._draw(open_stages, key)
+        else:
+            self._see(moment)
+        self._rounds_left -= 1
         self._busy = ~np.asarray(self._goal.satisfied_by(self._values))
         require_something_to_do((self._stage,), self._busy)
         self._memory, self._age = player.begin(self._worlds.copies), 0
+
+    def _draw(self, open_stages: int, key: Key) -> None:
+        """A new task for each copy."""
+        stage_key, start_key, goal_key = jax.random.split(key, 3)
+        self._stage = self._stages[int(jax.random.randint(stage_key, (), 0, open_stages))]
+        moment = self._worlds.reset(start_key, self._stage.task)
+        self._start, self._rounds_left = moment.states, self._rounds
+        self._see(moment)
+        self._goal = jax.tree.map(np.asarray, self._worlds.goals(self._stage.task, goal_key))
+        self._aim = np.asarray(aim_of(self._goal))
 
     def _see(self, moment: Moment) -> None:
         values = moment.values if self._detector is None else detected_values(self._detector, moment.observation)

@@ -46,6 +46,9 @@ class SchoolConfig:
     single_attempts: bool = True
     """Whether a trial at a goal one transition away is over as soon as the attributes change, as an attempt of the
     planner is; else whoever misses goes on until time is up, and hardly learns what to go for."""
+    rounds: int = 8
+    """How often each task is tried before another is drawn, where that costs as much physics as many steps; elsewhere
+    each is tried once."""
     ramp: float = 0.5
     """Share of training after which all stages of a curriculum are open; until then more are opened evenly."""
     greedy: bool = False
@@ -70,7 +73,7 @@ def attend(
     stages = stages_of(
         env, regime, mentioned=config.mentioned, partial=config.partial, single_attempts=config.single_attempts
     )
-    trials = trials_for(env, detector, stages, config.copies, key=begin_key)
+    trials = trials_for(env, detector, stages, config, key=begin_key)
     spent, number = 0, 0
     while spent < config.steps:
         collect_key, update_key = jax.random.split(jax.random.fold_in(windows_key, number))
@@ -91,12 +94,12 @@ WINDOWS_PER_REPORT = 20
 
 
 def trials_for(
-    env: Environment, detector: AttributeDetector | None, stages: tuple[Stage, ...], copies: int, *, key: Key
+    env: Environment, detector: AttributeDetector | None, stages: tuple[Stage, ...], config: SchoolConfig, *, key: Key
 ) -> Trials:
     """The trials that fit an environment; with no detector, the true f is asked."""
     if isinstance(env, PureEnvironment):
-        return DeviceTrials(env, detector, stages, copies, key=key)
-    return HostTrials(env, detector, stages, copies)
+        return DeviceTrials(env, detector, stages, config.copies, key=key)
+    return HostTrials(env, detector, stages, config.copies, config.rounds)
 
 
 def success_of(steps: Steps) -> dict[str, jax.Array]:

@@ -69,6 +69,16 @@ class Worlds(abc.ABC):
     def step(self, action: Action, key: Key) -> Moment:
         """Act in every copy."""
 
+    def step_where(self, which: np.ndarray, action: Action, key: Key) -> Moment:
+        """Act in the copies `which` `[B]`. What becomes of the others has no meaning; best of all, nothing."""
+        del which
+        return self.step(action, key)
+
+    def put_back(self, states: Any) -> Moment | None:
+        """Begin an episode at the states that an earlier moment showed; `None` where worlds cannot be put back."""
+        del states
+        return None
+
     @abc.abstractmethod
     def goals(self, task: Task, key: Key) -> Goal:
         """A goal of the task `[B, A]` for each copy as it stands."""

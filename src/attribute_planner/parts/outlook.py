@@ -96,10 +96,10 @@ class Outlook(eqx.Module):
         return jnp.argmax(shares, axis=-1).astype(jnp.int32), jnp.max(shares, axis=-1)
 
     def log_prob(self, features: jax.Array, values: jax.Array, action: Action, outcome: jax.Array) -> jax.Array:
-        """`[...]` how likely an action leads to the values `outcome` `int32[..., A]`; those below 0 do not matter."""
+        """`[..., A]` how likely an action leads to the values `outcome` `int32[..., A]`; zero for those below 0."""
         shares = jax.nn.log_softmax(self.logits(features, values, action))
         of_outcome = jnp.take_along_axis(shares, jnp.maximum(outcome, 0)[..., None], axis=-1)[..., 0]
-        return jnp.sum(jnp.where(outcome < 0, 0.0, of_outcome), axis=-1)
+        return jnp.where(outcome < 0, 0.0, of_outcome)
 
 
 def expect_all(
@@ -116,7 +116,7 @@ def likeliest(
     """`[B, most]` those of the K actions `[B, K]` that likeliest lead to the values `outcome` `[B, A]`."""
     tried = _count(action)
     features, values, outcome = (_for_each(each, tried) for each in (outlook.features(observation), values, outcome))
-    log_prob = outlook.log_prob(features, values, action, outcome)
+    log_prob = jnp.sum(outlook.log_prob(features, values, action, outcome), axis=-1)
     best = jax.lax.top_k(log_prob, most)[1]
     return jax.tree.map(lambda leaf: jax.vmap(lambda row, places: row[places])(leaf, best), action)
 

@@ -117,7 +117,7 @@ def fit_detector(env: Environment, labels: Labels, config: DetectConfig, *, key:
         return Labels(env.look(batch.states), jnp.asarray(batch.values, jnp.int32))
 
     def loss(detector: AttributeDetector, seen: Labels) -> jax.Array:
-        return detection_loss(detector, seen.states, seen.values)
+        return detection_loss(detector, seen.states, jnp.asarray(seen.values))
 
     def report(updates: int, detector: AttributeDetector, loss: float) -> None:
         nonlocal error

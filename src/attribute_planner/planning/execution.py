@@ -37,6 +37,7 @@ class Driver:
     detector: `None` if the true f is asked.
     greedy: whether the policy always takes its likeliest action.
     outlook: with it, plans are made by `foresight_planner`, to which long ways are dear.
+    doubt: how often the outlook is wrong.
     """
 
     detector: AttributeDetector | None
@@ -45,6 +46,7 @@ class Driver:
     greedy: bool
     outlook: Outlook | None
     foresight_planner: Planner
+    doubt: float = 0.0
 
 
 def pursue(
@@ -61,7 +63,9 @@ def pursue(
     values, truth = detect(driver, moment), true_values(driver, moment)
     looks_ahead = config.mode == "default" and driver.outlook is not None
     planner = driver.foresight_planner if looks_ahead else driver.planner
-    walks = [Walk(planner, goal, values[i], truth[i], config, looks_ahead) for i, goal in enumerate(goals)]
+    walks = [
+        Walk(planner, goal, values[i], truth[i], config, looks_ahead, driver.doubt) for i, goal in enumerate(goals)
+    ]
     trails = Trails(driver.policy.action_space, len(walks))
     pictures = [_picture(worlds, i, config) for i in range(len(walks))]
     for step in range(max_steps):

@@ -3,10 +3,14 @@
 The table says how far every attribute set is from the goal. The outlook says, from the observation, which set each
 action would lead to. Together they pick a first step that is possible now, whatever other states of the same attribute
 set may allow; the rest of the way is the table's.
+
+There is a second witness: the policy, of which the table says how often it reaches what it aims at. The worse the
+outlook was on steps that it had not learned from, the more the policy is listened to.
 """
 
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -42,10 +46,10 @@ was misled by other states of the same set."""
 
 @dataclass(frozen=True)
 class Options:
-    """What could be done, for a batch: K actions each.
+    """What could be done, for a batch: K actions each, of which the last is what the policy would do.
 
     actions: `[B, K]`.
-    expected: `int32[B, K, A]` the attribute values that each is expected to lead to.
+    expected: `int32[B, K, A]` the attribute values that each is expected to lead to; by the policy's, its aim.
     log_prob: `float32[B, K, A]` how sure the outlook is of each value.
     numbers: `int32[B, K]` these sets in the table.
     """
@@ -66,7 +70,7 @@ def consider(
     *,
     key: Key,
 ) -> Options:
-    """What each of many actions would lead to; `aims` `[B, A]` are the sets that the policy is asked for proposals."""
+    """What each of many actions would lead to; `aims` `[B, A]` are the sets that the policy would go for."""
     actions, expected, log_prob = _consider(outlook, policy, observation, jnp.asarray(values), jnp.asarray(aims), key)
     expected = np.asarray(expected)
     words = np.asarray(planner.table.space.pack(expected))
@@ -80,19 +84,22 @@ def _consider(
 ) -> tuple[Action, jax.Array, jax.Array]:
     random_key, policy_key, near_key = jax.random.split(key, 3)
     actions = actions_to_try(outlook.actions, len(values), RANDOM_ACTIONS, key=random_key)
+    opinion = policy(observation, values, aims)
     if not isinstance(outlook.actions, Discrete):
-        opinion = policy(observation, values, aims)
         proposed = jax.vmap(lambda key: opinion.sample(key=key))(jax.random.split(policy_key, POLICY_ACTIONS))
         actions = _beside(actions, jax.tree.map(lambda leaf: jnp.moveaxis(leaf, 0, 1), proposed))
         best = likeliest(outlook, observation, values, actions, aims, BEST_ACTIONS)
         around = jax.tree.map(lambda leaf: jnp.repeat(leaf, ROUND_EACH, axis=1), best)
         actions = _beside(actions, nearby_actions(outlook.actions, around, SPREAD, key=near_key))
     expected, log_prob = expect_all(outlook, observation, values, actions)
-    return actions, expected, log_prob
+    followed = opinion.mode()
+    sure = outlook.log_prob(outlook.features(observation), values, followed, aims)
+    policys = jax.tree.map(lambda leaf: leaf[:, None], (followed, jnp.maximum(aims, 0), sure))
+    return _beside((actions, expected, log_prob), policys)
 
 
-def _beside(some: Action, more: Action) -> Action:
-    """`[B, K + L]` the actions `[B, K]` and `[B, L]`."""
+def _beside(some: Any, more: Any) -> Any:
+    """`[B, K + L]` whatever there is `[B, K]` and `[B, L]` of."""
     return jax.tree.map(lambda one, other: jnp.concatenate([one, other], axis=1), some, more)
 
 
@@ -102,10 +109,14 @@ class Foresight:
 
     Learning real-time A*, in a hurry: the cost of every set that was left is raised above what its best option implied,
     so that the agent soon stops going in circles.
+
+    doubt: how often the outlook is wrong. An option is as likely to work as the outlook says, or, with this
+        probability, as the table says, which knows of the policy's action alone.
     """
 
     planner: Planner
     goal: Goal
+    doubt: float
     _failures: dict[tuple[int, bytes], float] = field(default_factory=dict)
     _raised: dict[int, float] = field(default_factory=dict)
     _taken: Counter[tuple[int, int]] = field(default_factory=Counter)
@@ -113,8 +124,11 @@ class Foresight:
     def __post_init__(self) -> None:
         self._cost = self.planner.distances(self.goal).cost
 
-    def choose(self, number: int, values: np.ndarray, options: Options, copy: int) -> int | None:
-        """Which option to take from set `number` with `values` `[A]`; `None` if none leads to the goal."""
+    def choose(self, number: int, values: np.ndarray, options: Options, copy: int, trusted: float) -> int | None:
+        """Which option to take from set `number` with `values` `[A]`; `None` if none leads to the goal.
+
+        trusted: how likely the policy reaches its aim, as the table tells.
+        """
         expected, numbers = options.expected[copy], options.numbers[copy]
         arrives = np.asarray(self.goal.satisfied_by(expected))
         wanted = np.asarray(self.goal.wanted)
@@ -124,7 +138,10 @@ class Foresight:
         for place, there in enumerate(numbers.tolist()):
             if there in self._raised:
                 onward[place] = max(onward[place], self._raised[there])
-        cost = STEP_COST - sure + np.where(arrives, 0.0, onward)
+        chance = (1 - self.doubt) * np.exp(sure)
+        chance[-1] += self.doubt * trusted
+        with np.errstate(divide="ignore"):
+            cost = STEP_COST - np.log(chance) + np.where(arrives, 0.0, onward)
         cost[(expected == values).all(axis=-1)] = np.inf
         for (source, target), penalty in self._failures.items():
             if source == number:

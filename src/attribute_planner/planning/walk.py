@@ -30,15 +30,23 @@ class ExecutionConfig:
 
 
 class Expectation(NamedTuple):
-    """What foresight expects of the next step: values `int32[A]`, and how likely all of them are."""
+    """What foresight expects of the next step.
+
+    values: `int32[A]`. probability: how likely all of them are.
+    attempted: whether it is the policy that is trusted to bring them about, and not the outlook.
+    """
 
     values: np.ndarray
     probability: float
+    attempted: bool
 
 
 @dataclass
 class Walk:
-    """One copy's way to its goal: where it is (as detected, and in truth), what it aims at, how long it has tried."""
+    """One copy's way to its goal: where it is (as detected, and in truth), what it aims at, how long it has tried.
+
+    looks_ahead: whether by foresight. doubt: how often the outlook is wrong.
+    """
 
     planner: Planner
     goal: Goal
@@ -46,6 +54,7 @@ class Walk:
     truth: np.ndarray
     config: ExecutionConfig
     looks_ahead: bool = False
+    doubt: float = 0.0
     steps: int = 0
     transitions: int = 0
     replans: int = 0
@@ -59,7 +68,7 @@ class Walk:
         self.number = self._locate(self.values)
         self._pursuit = pursuit_for(self.config.mode, self.planner, self.goal, self.config.patience)
         self._choice = self._choose() if self.active else NO_WAY
-        self._foresight = Foresight(self.planner, self.goal) if self.looks_ahead else None
+        self._foresight = Foresight(self.planner, self.goal, self.doubt) if self.looks_ahead else None
         self._expected: Expectation | None = None
 
     @property
@@ -82,12 +91,15 @@ class Walk:
     def look_ahead(self, options: Options, copy: int) -> int:
         """Which of the options to take; each in turn while none is expected to lead to the goal."""
         assert self._foresight is not None
-        best = self._foresight.choose(self.number, self.values, options, copy)
+        edge, count = self._choice.edge, options.numbers.shape[1]
+        trusted = 0.0 if edge == UNKNOWN else float(self.planner.table.probability[edge])
+        best = self._foresight.choose(self.number, self.values, options, copy, trusted)
         self._expected = None
         if best is None:
-            return self.steps % options.numbers.shape[1]
-        probability = float(np.exp(options.log_prob[copy, best].sum()))
-        self._expected = Expectation(options.expected[copy, best], probability)
+            return self.steps % count
+        attempted = best == count - 1
+        sure = trusted if attempted else float(np.exp(options.log_prob[copy, best].sum()))
+        self._expected = Expectation(options.expected[copy, best], sure, attempted)
         return best
 
     def advance(self, step: int, values: np.ndarray, truth: np.ndarray, over: bool, action: Any) -> None:
@@ -132,8 +144,8 @@ class Walk:
         arrived, lost = number == self._choice.target != UNKNOWN, self._choice.target == UNKNOWN
         if self._expected is not None:
             arrived, lost = bool((values == self._expected.values).all()), False
-        elif not arrived and not lost:
-            self._pursuit.failed(self.number, self._choice.edge)
+        if not arrived and not lost:
+            self._blame_the_edge()
         self.values, self.number, self.waited = values, number, 0
         if self._believes_to_be_there():
             self.success, self.active = bool(self.goal.satisfied_by(self.truth)), False
@@ -145,9 +157,14 @@ class Walk:
     def _fail(self) -> None:
         """Nothing changed for too long."""
         if self._choice.edge != UNKNOWN:
-            self._pursuit.failed(self.number, self._choice.edge)
+            self._blame_the_edge()
         self.waited, self.replans = 0, self.replans + 1
         self._choice = self._choose()
+
+    def _blame_the_edge(self) -> None:
+        """The edge did not lead where it should, if it was tried at all."""
+        if self._foresight is None or (self._expected is not None and self._expected.attempted):
+            self._pursuit.failed(self.number, self._choice.edge)
 
     def _choose(self) -> Choice:
         choice = self._pursuit.choose(self.number)

@@ -140,17 +140,12 @@ def load_explored(env: Environment, config: TrainConfig, arrays: Arrays, notes: 
     return Explored(_load_counts(env, arrays), learner, note["epoch"], note["steps"], tried)
 
 
-def load_outlook(env: Environment, config: TrainConfig, arrays: Arrays) -> Outlook:
-    """The outlook alone."""
-    template = eqx.filter_eval_shape(lambda: Outlook(env, config.foresee.width, key=jax.random.key(0)))
-    return fill("foreseen.outlook", template, arrays)
-
-
 def load_foreseen(env: Environment, config: TrainConfig, arrays: Arrays, notes: dict) -> Foreseen | None:
     """The outlook with its error."""
     if "foreseen" not in notes:
         return None
-    return Foreseen(load_outlook(env, config, arrays), notes["foreseen"]["error"])
+    template = eqx.filter_eval_shape(lambda: Outlook(env, config.foresee.width, key=jax.random.key(0)))
+    return Foreseen(fill("foreseen.outlook", template, arrays), notes["foreseen"]["error"])
 
 
 def load_practised(env: Environment, config: TrainConfig, arrays: Arrays, notes: dict) -> Practised | None:

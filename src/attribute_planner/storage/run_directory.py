@@ -25,7 +25,6 @@ from attribute_planner.storage.products import (
     load_detector,
     load_explored,
     load_foreseen,
-    load_outlook,
     load_practised,
     load_table,
     policy_template,
@@ -164,8 +163,8 @@ class RunDirectory:
             raise RunDirectoryError(f"{self.path}: training has not begun to practise yet; go on with --resume.")
         detector = load_detector(env, config, arrays) if "detected" in notes else None
         policy = fill("practised.policy", policy_template(env, config.practise.width), arrays)
-        outlook = load_outlook(env, config, arrays) if "foreseen" in notes else None
-        return agent_of(env, config, detector, policy, load_table(env, config, arrays), outlook)
+        foreseen = load_foreseen(env, config, arrays, notes)
+        return agent_of(env, config, detector, policy, load_table(env, config, arrays), foreseen)
 
     def write_metrics(self, line: Mapping[str, Any]) -> None:
         """Append one line of metrics."""
@@ -192,7 +191,7 @@ def save_agent(path: Path | str, agent: Agent, config: TrainConfig, seed: int) -
         notes["detected"] = {}
     if agent.outlook is not None:
         arrays |= arrays_of("foreseen.outlook", agent.outlook)
-        notes["foreseen"] = {}
+        notes["foreseen"] = {"error": agent.doubt}
     write_arrays(run.path / AGENT, arrays, notes)
 
 

@@ -82,6 +82,18 @@ def test_resetting_some_copies_leaves_the_others_alone(worlds: ContinuousWorlds)
     np.testing.assert_array_equal((worlds.poses.positions != before).any(axis=(1, 2)), which)
 
 
+def test_only_some_copies_are_dropped_into_and_all_can_be_put_back(worlds: ContinuousWorlds):
+    before = worlds.reset(jax.random.key(5), FROM_CORNERS)
+    which = np.arange(COPIES) % 2 == 0
+    action = MixedAction(np.zeros(COPIES, int), np.full((COPIES, 2), 0.5, np.float32))
+    after = worlds.step_where(which, action, jax.random.key(0))
+    moved = (after.states.positions != before.states.positions).any(axis=(1, 2))
+    np.testing.assert_array_equal(moved, which)
+    again = worlds.put_back(before.states)
+    np.testing.assert_array_equal(again.observation, before.observation)
+    np.testing.assert_array_equal(again.values, before.values)
+
+
 def test_an_episode_is_truncated_after_its_last_step():
     worlds = ENV.worlds(1)
     moment = worlds.reset(jax.random.key(0))

@@ -131,10 +131,18 @@ class ContinuousWorlds(Worlds):
         return self._moment()
 
     def step(self, action: Action, key: Key) -> Moment:
+        return self.step_where(np.ones(self.copies, bool), action, key)
+
+    def step_where(self, which: np.ndarray, action: Action, key: Key) -> Moment:
         del key  # nothing is left to chance
         choice, point = action
-        self.poses = drop_uncovered(self._scenes, self.poses, np.asarray(choice), np.asarray(point))
-        self._ages += 1
+        self.poses = drop_uncovered(self._scenes, self.poses, np.asarray(choice), np.asarray(point), which)
+        self._ages[which] += 1
+        return self._moment()
+
+    def put_back(self, states: Poses) -> Moment:
+        self.poses = states
+        self._ages[:] = 0
         return self._moment()
 
     def values(self) -> np.ndarray:
@@ -163,10 +171,15 @@ def scatter_blocks(scenes: Scenes, key: Key, which: np.ndarray | None = None, po
     return scenes.scatter(poses or parked_poses(scenes.count), order, points, everywhere if which is None else which)
 
 
-def drop_uncovered(scenes: Scenes, poses: Poses, block: np.ndarray, point: np.ndarray) -> Poses:
-    """Poses after dropping blocks `[B]` above points `[B, 2]` (moved into [0, 1]²); covered blocks stay."""
+def drop_uncovered(
+    scenes: Scenes, poses: Poses, block: np.ndarray, point: np.ndarray, which: np.ndarray | bool = True
+) -> Poses:
+    """Poses after dropping blocks `[B]` above points `[B, 2]` (moved into [0, 1]²); covered blocks stay.
+
+    Only in the scenes `which` `[B]`, if given.
+    """
     movable = ~np.asarray(_covered(poses))[np.arange(scenes.count), block]
-    return scenes.drop(poses, block, np.clip(point, 0.0, 1.0), movable)
+    return scenes.drop(poses, block, np.clip(point, 0.0, 1.0), movable & which)
 
 
 def after_random_change(scenes: Scenes, poses: Poses, key: Key) -> Poses:

@@ -5,7 +5,7 @@ one policy for both.
 """
 
 from attribute_planner.experiments.cells import REACTIVE, Subject, measured
-from attribute_planner.experiments.subjects.blocks import SIZES, SMALL_PICTURES, SMALL_SIZES, TASKS, UPDATES
+from attribute_planner.experiments.subjects.blocks import SIZES, SMALL_FIT, SMALL_PICTURES, SMALL_SIZES, TASKS, UPDATES
 
 REGIMES = ("1-step", "multi-step", "curriculum")
 """What a policy is trained on: nearby goals, the test tasks, and from the one to the other."""
@@ -35,8 +35,11 @@ def _reinforce(environment: str, regime: str) -> Subject:
 
 BOTH_KINDS_OF_GOALS = ("mentioned=0.7", "partial=0.5")
 
-FEW_TRIALS = ("school.steps=128", "school.copies=16", "school.window=4")
-"""What two CPU cores can do with pictures in half a minute."""
+FEW_TRIALS = {
+    "blocks": ("school.steps=20000", "school.copies=64", "school.window=10"),
+    "blocks-continuous": ("school.steps=5000", "school.copies=256", "school.window=4"),
+}
+"""What a CPU core can do with small pictures in half a minute."""
 
 
 def _critic(environment: str, model: str, regime: str) -> Subject:
@@ -48,14 +51,14 @@ def _critic(environment: str, model: str, regime: str) -> Subject:
         model=model,
         regime=regime,
         settings=tuple(f"school.{setting}" for setting in BOTH_KINDS_OF_GOALS),
-        small=FEW_TRIALS,
+        small=FEW_TRIALS[environment],
         small_world=SMALL_PICTURES,
     )
 
 
 AS_PUBLISHED = "learning.symmetric=false"
 """The inverse model is fitted as the planner's own, as published."""
-LITTLE_FIT = ("learning.fit.updates=20", "learning.fit.batch=32", "copies=256")
+LITTLE_FIT = (*(f"learning.{setting}" for setting in SMALL_FIT), "copies=256")
 
 
 def _inverse(environment: str, regime: str, size: str = "1m") -> Subject:

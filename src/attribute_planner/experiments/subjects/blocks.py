@@ -26,8 +26,8 @@ UPDATES = {"10k": 3_000, "100k": 3_000, "1m": 5_000, "10m": 5_000}
 
 SIZES = {"10k": 10_000, "100k": 100_000, "1m": 1_000_000, "10m": 10_000_000}
 """Numbers of single drops to learn from. The detector has as many labels, but never more than a million."""
-SMALL_SIZES = {"10k": 500, "100k": 1_000, "1m": 2_000, "10m": 4_000}
-SMALL_LABELS = 1_000
+SMALL_SIZES = {"10k": 1_000, "100k": 3_000, "1m": 10_000, "10m": 30_000}
+SMALL_LABELS = 10_000
 MOST_LABELS = 1_000_000
 NOTHING_BESIDE = ("practise.steps=0",)
 """For our agents of few examples: their drops are all that was ever tried. A table as published rests on practice."""
@@ -35,21 +35,18 @@ NOTHING_BESIDE = ("practise.steps=0",)
 SMALL_PICTURES = (("image_size", 32),)
 """At the small scale: a sixteenth of the pixels."""
 
+SMALL_FIT = ("fit.updates=600", "fit.batch=128", "fit.learning_rate=0.005")
+"""What a CPU core can do with pictures in half a minute; larger steps make up for some of the missing updates."""
+
 LITTLE = (
-    "detect.fit.updates=20",
-    "inverse.fit.updates=20",
-    "foresee.fit.updates=20",
-    "detect.fit.batch=32",
-    "inverse.fit.batch=32",
-    "foresee.fit.batch=32",
+    *(f"{phase}.{setting}" for phase in ("detect", "inverse", "foresee") for setting in SMALL_FIT),
     "detect.held_out=0.1",
     "explore.copies=256",
-    "practise.steps=400",
-    "practise.copies=20",
-    "practise.windows_per_epoch=2",
-    "foresee.imagined_states=200",
+    "practise.steps=5000",
+    "practise.copies=100",
+    "foresee.imagined_states=2000",
 )
-"""What two CPU cores can do with pictures in a minute or two: far too little to learn from them."""
+"""For two CPU cores: enough to see the agents begin to learn."""
 
 
 def _examples(size: str) -> tuple[str, ...]:
@@ -101,7 +98,7 @@ def _sized(environment: str, size: str) -> list[Subject]:
 
 def _poor_detector() -> list[Subject]:
     """Everything from a million examples, but the detector from 10,000 labels."""
-    labels, small = ("detect.labels=10000", "detect.held_out=0.1"), (*_small("1m"), "detect.labels=500")
+    labels, small = ("detect.labels=10000", "detect.held_out=0.1"), (*_small("1m"), "detect.labels=1000")
     return [
         Subject(
             "blocks-paper-10k-labels",
