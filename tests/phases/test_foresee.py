@@ -113,6 +113,7 @@ def test_an_outlook_that_has_learned_nothing_does_no_harm(run: tuple[Agent, Path
     clueless = replace(agent, outlook=with_drawn_weights(lambda key: Outlook(ALIASED, 16, key=key)), doubt=1.0)
     tried = evaluate(clueless, episodes=200, seed=1).success
     assert tried >= evaluate(agent, episodes=200, mode="memory", seed=1).success
+    assert tried > evaluate(clueless, episodes=200, mode="outlook", seed=1).success
     # Each step is as likely as the table says.
     trace = clueless.reach({"n": 2}, seed=2).trace
     assert {step.probability for step in trace} <= set(agent.table.probability.tolist())

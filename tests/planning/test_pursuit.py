@@ -74,7 +74,7 @@ def test_failures_are_forgotten_with_the_pursuit():
 
 
 def test_an_unknown_mode_is_refused():
-    with pytest.raises(UnknownNameError, match=r"no execution mode 'papr'.*There are: default, memory, paper"):
+    with pytest.raises(UnknownNameError, match=r"no execution mode 'papr'.*There are: default, memory, outlook, paper"):
         pursuit("papr")
 
 

@@ -11,7 +11,7 @@ def evaluate(
     run: tyro.conf.Positional[str],
     task: str | None = None,
     episodes: int = 1000,
-    mode: Literal["default", "memory", "paper"] = "default",
+    mode: Literal["default", "memory", "outlook", "paper"] = "default",
     estimator: Literal["ratio", "posterior", "alike", "visits"] | None = None,
     seed: int = 0,
     json: bool = False,
@@ -22,7 +22,8 @@ def evaluate(
         run: A run directory, or the name of a shipped agent.
         task: Name of a task of the agent's environment (see `attribute-planner envs`); the main one if not given.
         episodes: How many tasks to try.
-        mode: `paper` for execution exactly as published; `memory` for the default without foresight.
+        mode: `paper` for execution exactly as published; `memory` for the default without foresight; `outlook` for one
+            whose foresight never doubts.
         estimator: How c_π is estimated, if not as in training: `ratio` as published, `visits` for the paper's ablation.
         seed: Seed of the tasks.
         json: Print the result as JSON.

@@ -14,7 +14,7 @@ def reach(
     goal: str,
     seed: int = 0,
     max_steps: int | None = None,
-    mode: Literal["default", "memory", "paper"] = "default",
+    mode: Literal["default", "memory", "outlook", "paper"] = "default",
     gif: Path | None = None,
     json: bool = False,
 ) -> int:
@@ -28,7 +28,8 @@ def reach(
             mentioned do not matter.
         seed: Seed of the episode: the world, and chance.
         max_steps: Give up after so many steps; the limit of the environment's main task if not given.
-        mode: `paper` for execution exactly as published; `memory` for the default without foresight.
+        mode: `paper` for execution exactly as published; `memory` for the default without foresight; `outlook` for one
+            whose foresight never doubts.
         gif: Write a film of the episode to this file.
         json: Print the result as JSON.
     """

@@ -61,11 +61,10 @@ def pursue(
 ) -> list[Episode]:
     """Algorithm 2 for a batch: one goal in each copy, from the given moment, for at most `max_steps` steps."""
     values, truth = detect(driver, moment), true_values(driver, moment)
-    looks_ahead = config.mode == "default" and driver.outlook is not None
+    doubt = _doubt(driver, config)
+    looks_ahead = doubt is not None
     planner = driver.foresight_planner if looks_ahead else driver.planner
-    walks = [
-        Walk(planner, goal, values[i], truth[i], config, looks_ahead, driver.doubt) for i, goal in enumerate(goals)
-    ]
+    walks = [Walk(planner, goal, values[i], truth[i], config, doubt) for i, goal in enumerate(goals)]
     trails = Trails(driver.policy.action_space, len(walks))
     pictures = [_picture(worlds, i, config) for i in range(len(walks))]
     for step in range(max_steps):
@@ -74,7 +73,10 @@ def pursue(
             break
         act_key, chance_key = jax.random.split(jax.random.fold_in(key, step))
         remembering = (
-            ~looks_ahead & active & trails.apply_to(moment.observation) & np.array([walk.remembers for walk in walks])
+            (not looks_ahead)
+            & active
+            & trails.apply_to(moment.observation)
+            & np.array([walk.remembers for walk in walks])
         )
         if looks_ahead:
             action = _look_ahead(driver, moment, values, walks, key=act_key)
@@ -95,6 +97,13 @@ def pursue(
                     trails.turn(i, aim, walks[i].target)
             pictures[i] += _picture(worlds, i, config)
     return [walk.episode(max_steps, pictures[i]) for i, walk in enumerate(walks)]
+
+
+def _doubt(driver: Driver, config: ExecutionConfig) -> float | None:
+    """How far foresight is to doubt the outlook; `None` if there is to be no foresight."""
+    if driver.outlook is None:
+        return None
+    return {"default": driver.doubt, "outlook": 0.0}.get(config.mode)
 
 
 def _choose_actions(

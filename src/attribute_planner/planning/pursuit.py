@@ -113,6 +113,7 @@ class RememberingPursuit(Pursuit):
 PURSUITS: dict[str, Callable[[Planner, Goal, int], Pursuit]] = {
     "default": RememberingPursuit,
     "memory": RememberingPursuit,
+    "outlook": RememberingPursuit,
     "paper": PaperPursuit,
 }
 

@@ -20,7 +20,7 @@ class ExecutionConfig:
 
     mode: str = "default"
     """`paper`: Algorithm 2 as published; `memory`: also remembers within the episode what failed; `default`: with
-    memory, and with foresight where the agent has an outlook."""
+    memory, and with foresight where the agent has an outlook; `outlook`: the same, but the outlook is never doubted."""
     patience: int = 160
     """After how many steps without a change the default mode gives an attempt up."""
     record: bool = False
@@ -45,7 +45,7 @@ class Expectation(NamedTuple):
 class Walk:
     """One copy's way to its goal: where it is (as detected, and in truth), what it aims at, how long it has tried.
 
-    looks_ahead: whether by foresight. doubt: how often the outlook is wrong.
+    doubt: how often the outlook is wrong; `None` for a walk without foresight.
     """
 
     planner: Planner
@@ -53,8 +53,7 @@ class Walk:
     values: np.ndarray
     truth: np.ndarray
     config: ExecutionConfig
-    looks_ahead: bool = False
-    doubt: float = 0.0
+    doubt: float | None = None
     steps: int = 0
     transitions: int = 0
     replans: int = 0
@@ -68,7 +67,7 @@ class Walk:
         self.number = self._locate(self.values)
         self._pursuit = pursuit_for(self.config.mode, self.planner, self.goal, self.config.patience)
         self._choice = self._choose() if self.active else NO_WAY
-        self._foresight = Foresight(self.planner, self.goal, self.doubt) if self.looks_ahead else None
+        self._foresight = None if self.doubt is None else Foresight(self.planner, self.goal, self.doubt)
         self._expected: Expectation | None = None
 
     @property

@@ -12,6 +12,7 @@ MAIN = ("multi-step",)
 POSTERIOR = Execution("paper", "posterior", imagined=False)
 MEMORY = Execution("memory", "ratio", imagined=False)
 FORESIGHT = Execution("default", "ratio", imagined=False)
+UNDOUBTED = Execution("outlook", "ratio", imagined=False)
 IMAGINED = Execution("paper", "ratio", imagined=True)
 SEEN_ONLY = Execution("default", "posterior", imagined=False)
 WITHOUT_FORESIGHT = Execution("memory", "posterior", imagined=True)
@@ -73,7 +74,7 @@ def _sized(environment: str, size: str) -> list[Subject]:
         published += measured(tasks, WITHOUT_C_PI)
     if (environment, size) == ("blocks", "1m"):
         settings += WITH_OUTLOOK
-        published += measured(MAIN, POSTERIOR, MEMORY, FORESIGHT, IMAGINED, OURS)
+        published += measured(MAIN, POSTERIOR, MEMORY, UNDOUBTED, FORESIGHT, IMAGINED, OURS)
         ours += measured(MAIN, PUBLISHED, SEEN_ONLY, WITHOUT_FORESIGHT)
     return [
         Subject(

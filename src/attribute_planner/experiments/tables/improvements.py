@@ -49,6 +49,7 @@ BLOCKS = Table(
         _blocks_row("as published", "blocks-paper", PUBLISHED),
         _blocks_row("+ posterior estimate of c_π", "blocks-paper", blocks.POSTERIOR),
         _blocks_row("+ memory within the episode", "blocks-paper", blocks.MEMORY),
+        _blocks_row("+ memory and foresight, the outlook not doubted", "blocks-paper", blocks.UNDOUBTED),
         _blocks_row("+ memory and foresight", "blocks-paper", blocks.FORESIGHT),
         _blocks_row("+ imagined transitions", "blocks-paper", blocks.IMAGINED),
         _blocks_row("+ symmetries", "blocks-default", PUBLISHED),
