@@ -1,6 +1,6 @@
 """How long a cell will take, from rates that were measured."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import jax
@@ -22,6 +22,7 @@ class Rates:
     trials: environment steps per second while a baseline learns from trials.
     measure: seconds for compiling what a measurement needs.
     episodes: tasks per second.
+    image_size: for pictures of which size these were measured, where there are any.
     """
 
     start: float
@@ -32,11 +33,27 @@ class Rates:
     trials: float = 1.0
     measure: float = 5.0
     episodes: float = 30.0
+    image_size: int | None = None
+
+    def for_pictures_of(self, size: int) -> "Rates":
+        """The rates for pictures of another size: networks take time for every pixel."""
+        if self.image_size is None:
+            return self
+        slower = (self.image_size / size) ** 2
+        return replace(
+            self,
+            practise=self.practise * slower,
+            pictures=self.pictures * slower,
+            trials=self.trials * slower,
+            episodes=self.episodes * slower,
+            image_size=size,
+        )
 
 
 def seconds_of(cell: Cell) -> float:
     """About how long a cell takes to train and to measure, on the device at hand."""
     rates = RATES[_device()][_kind(cell.subject.environment)]
+    rates = rates.for_pictures_of(getattr(cell.environment(), "image_size", 0))
     measuring = len(cell.subject.measurements) * (rates.measure + cell.episodes / rates.episodes)
     if cell.subject.is_baseline:
         return baseline_seconds(baseline_config(cell), rates) + measuring
@@ -74,17 +91,21 @@ def _kind(environment: str) -> str:
 CPU = {
     "switches": Rates(start=25, explore=41e3, practise=43e3, trials=40e3, measure=4, episodes=120),
     "crafting": Rates(start=25, explore=41e3, practise=38e3, trials=38e3, measure=4, episodes=120),
-    "blocks": Rates(start=40, practise=60, pictures=130, collect=250, trials=15, measure=4, episodes=10),
-    "blocks-continuous": Rates(start=40, practise=50, pictures=130, collect=200, trials=10, measure=4, episodes=10),
+    "blocks": Rates(
+        start=25, practise=200, pictures=2e3, collect=3e3, trials=1e3, measure=1, episodes=10, image_size=32
+    ),
+    "blocks-continuous": Rates(
+        start=35, practise=150, pictures=2e3, collect=350, trials=200, measure=2, episodes=4, image_size=32
+    ),
     "starcraft": Rates(start=45, explore=3.4e3, practise=3.3e3, trials=3e3, measure=5, episodes=30),
 }
-"""Measured on two aarch64 cores, with other work beside some of it."""
+"""Measured on two aarch64 cores, with other work beside some of it; the blocks', with a process on each."""
 
 GPU = {
     "switches": Rates(start=20, explore=400e3, practise=700e3, trials=700e3),
     "crafting": Rates(start=20, explore=400e3, practise=700e3, trials=700e3),
-    "blocks": Rates(start=30, practise=100e3, pictures=120e3, collect=100e3, trials=50e3),
-    "blocks-continuous": Rates(start=30, practise=1e3, pictures=120e3, collect=1e3, trials=1e3),
+    "blocks": Rates(start=30, practise=100e3, pictures=350e3, collect=100e3, trials=50e3, image_size=128),
+    "blocks-continuous": Rates(start=30, practise=4e3, pictures=350e3, collect=4e3, trials=4e3, image_size=128),
     "starcraft": Rates(start=60, explore=100e3, practise=100e3, trials=100e3),
 }
 """On an H200. From whole trainings on the switches and the blocks; the others, and all trials, are guesses."""
