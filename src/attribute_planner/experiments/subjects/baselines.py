@@ -10,7 +10,7 @@ from attribute_planner.experiments.subjects.blocks import SIZES, SMALL_FIT, SMAL
 REGIMES = ("1-step", "multi-step", "curriculum")
 """What a policy is trained on: nearby goals, the test tasks, and from the one to the other."""
 
-SMALL_STEPS = {"switches": 700_000, "crafting": 750_000, "starcraft-small": 100_000, "starcraft-large": 100_000}
+SMALL_STEPS = {"switches": 700_000, "crafting": 750_000, "starcraft-small": 60_000, "starcraft-large": 60_000}
 
 REINFORCE_TASKS = {
     "switches": ("multi-step",),
@@ -36,10 +36,10 @@ def _reinforce(environment: str, regime: str) -> Subject:
 BOTH_KINDS_OF_GOALS = ("mentioned=0.7", "partial=0.5")
 
 FEW_TRIALS = {
-    "blocks": ("school.steps=20000", "school.copies=64", "school.window=10"),
-    "blocks-continuous": ("school.steps=5000", "school.copies=256", "school.window=4"),
+    "blocks": ("school.steps=10000", "school.copies=64", "school.window=10"),
+    "blocks-continuous": ("school.steps=3000", "school.copies=256", "school.window=4"),
 }
-"""What a CPU core can do with small pictures in half a minute."""
+"""What a CPU core can do with small pictures in a quarter of a minute."""
 
 
 def _critic(environment: str, model: str, regime: str) -> Subject:
