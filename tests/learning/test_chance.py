@@ -5,10 +5,11 @@ from itertools import permutations
 import jax
 import numpy as np
 
+from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.registry import make
 from attribute_planner.environments.spaces import MixedAction
 from attribute_planner.learning.chance import KEPT_WITHIN, any_action, kept_up
-from attribute_planner.learning.examples import collect_examples, random_choice
+from attribute_planner.learning.examples import Examples, collect_examples, random_choice
 from attribute_planner.learning.progress import nobody
 from tests.probes import RING
 
@@ -40,19 +41,23 @@ def test_of_a_choice_with_a_point_the_point_is_kept_up_and_the_choice_is_new():
     assert (np.asarray(after.point)[near] != np.asarray(held.point)[near]).any()
 
 
+def examples_of(env: Environment, count: int, steps_per_episode: int, persistence: float) -> Examples:
+    """Random steps, each action kept up for so many on average."""
+    return collect_examples(
+        env,
+        None,
+        count,
+        copies=64,
+        steps_per_episode=steps_per_episode,
+        key=jax.random.key(0),
+        watch=nobody,
+        choose=random_choice(env, persistence),
+    )
+
+
 def test_examples_can_be_collected_by_actions_that_are_kept_up():
     def collected(persistence: float) -> np.ndarray:
-        examples = collect_examples(
-            RING,
-            None,
-            3_200,
-            copies=64,
-            steps_per_episode=50,
-            key=jax.random.key(0),
-            watch=nobody,
-            choose=random_choice(RING, persistence),
-        )
-        return np.asarray(examples.action).reshape(-1, 64)
+        return np.asarray(examples_of(RING, 3_200, 50, persistence).action).reshape(-1, 64)
 
     again = [float((actions[1:] == actions[:-1]).mean()) for actions in map(collected, (1.0, 5.0))]
     assert again[1] > again[0] + 0.25
@@ -67,17 +72,7 @@ def test_drops_that_keep_to_a_place_build_towers():
     ]
 
     def standing(persistence: float) -> float:
-        examples = collect_examples(
-            BLOCKS,
-            None,
-            1_280,
-            copies=64,
-            steps_per_episode=20,
-            key=jax.random.key(0),
-            watch=nobody,
-            choose=random_choice(BLOCKS, persistence),
-        )
-        after = np.asarray(examples.values_after)
+        after = np.asarray(examples_of(BLOCKS, 1_280, 20, persistence).values_after)
         return float(np.any([after[:, above] & after[:, below] for above, below in towers], axis=0).mean())
 
     assert standing(2.0) > 5 * standing(1.0)

@@ -61,7 +61,7 @@ class HostTrials(Trials):
 
     def _begin(self, player: Player, open_stages: int, key: Key) -> None:
         """A round: of the tasks that were tried before, if they may be once more, or of new ones."""
-        moment = self._worlds.put_back(self._start) if self._rounds_left else None
+        moment = self._worlds.put_back(self._start) if self._rounds_left > 0 else None
         if moment is None:
             self._draw(open_stages, key)
         else:

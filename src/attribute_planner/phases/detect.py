@@ -114,10 +114,10 @@ def fit_detector(env: Environment, labels: Labels, config: DetectConfig, *, key:
 
     def show(batch: Labels, key: Key) -> Labels:
         batch = _renamed(env, batch, key) if config.symmetric else batch
-        return Labels(env.look(batch.states), jnp.asarray(batch.values, jnp.int32))
+        return batch._replace(states=env.look(batch.states))
 
     def loss(detector: AttributeDetector, seen: Labels) -> jax.Array:
-        return detection_loss(detector, seen.states, jnp.asarray(seen.values))
+        return detection_loss(detector, seen.states, jnp.asarray(seen.values, jnp.int32))
 
     def report(updates: int, detector: AttributeDetector, loss: float) -> None:
         nonlocal error
