@@ -1,5 +1,7 @@
 """Runs go on where they were killed, and a cell that fails stops no other."""
 
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -174,6 +176,26 @@ def test_processes_are_used_and_their_failures_noticed(tmp_path: Path, monkeypat
     assert run_cells(cells, folders, processes=2, say=said.append) == [cells[2]]
     assert most == 2
     assert said == ["A process ended with exit status 1."]
+
+
+def test_whoever_is_told_to_end_takes_along_what_it_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    started = []
+
+    def start(*_: object) -> subprocess.Popen:
+        if started:
+            os.kill(os.getpid(), signal.SIGTERM)
+        started.append(subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"]))
+        return started[0]
+
+    monkeypatch.setattr(running, "_start", start)
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        running.end_in_order_when_told()
+        with pytest.raises(SystemExit, match=str(128 + signal.SIGTERM)):
+            run_cells([CELL, replace(CELL, seed=2)], Folders(tmp_path, tmp_path), processes=2, say=print)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert started[0].wait(timeout=60) == -signal.SIGTERM
 
 
 def test_seeds_stay_together_unless_processes_would_be_idle():

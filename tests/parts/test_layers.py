@@ -6,7 +6,15 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from attribute_planner.parts.layers import BagOfWords, Convolutions, Dense, Tower, halving_convolution, sum_of_rows
+from attribute_planner.parts.layers import (
+    BagOfWords,
+    Convolutions,
+    Dense,
+    Tower,
+    halving_convolution,
+    sum_by_row,
+    sum_of_rows,
+)
 
 
 def gathered_sum(rows: jax.Array, words: jax.Array) -> jax.Array:
@@ -35,6 +43,12 @@ def test_its_gradient_is_that_of_the_plain_version_but_for_absent_words(rows: ja
 
     ours, plain = (jax.jit(jax.grad(squares(sum_of)))(rows) for sum_of in (sum_of_rows, gathered_sum))
     np.testing.assert_allclose(ours, plain.at[-1].set(0.0), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("partial_sums", [2, 16])
+def test_partial_sums_add_up_to_the_whole(words: jax.Array, partial_sums: int):
+    slope = jnp.asarray(np.random.default_rng(2).normal(size=(len(words), 4)), jnp.float32)
+    np.testing.assert_allclose(sum_by_row(words, slope, 12, partial_sums), sum_by_row(words, slope, 12), atol=1e-5)
 
 
 def test_a_bag_of_words_by_hand():

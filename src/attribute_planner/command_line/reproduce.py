@@ -43,7 +43,7 @@ def reproduce(
     """
     from attribute_planner.configuration import require_positive
     from attribute_planner.experiments.report import REPORTS
-    from attribute_planner.experiments.running import RECORDS, WORK, run_cells, share_compiled
+    from attribute_planner.experiments.running import RECORDS, WORK, end_in_order_when_told, run_cells, share_compiled
     from attribute_planner.experiments.tables import chosen_cells
     from attribute_planner.experiments.trial import Folders
 
@@ -55,6 +55,7 @@ def reproduce(
     failed = []
     if not dry_run:
         share_compiled(folders.work)
+        end_in_order_when_told()
         failed = run_cells(chosen, folders, processes, _say, only_train=only_train)
         _write(report or REPORTS[scale], pages, folders.records, scale)
     listed = [described(cell, folders.records) for cell in chosen]

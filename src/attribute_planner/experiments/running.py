@@ -6,6 +6,7 @@
 import argparse
 import os
 import platform
+import signal
 import subprocess
 import sys
 import time
@@ -46,6 +47,11 @@ def share_compiled(work: Path) -> None:
     # A folder for each machine: compiled code depends on the processor, and JAX's keys do not tell.
     jax.config.update("jax_compilation_cache_dir", str(work / "compiled" / platform.node()))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.5)
+
+
+def end_in_order_when_told() -> None:
+    """Leave as if interrupted when the system asks this process to end, so that those that it started end too."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
 
 
 def _succeeds(cell: Cell, folders: Folders, say: Say, only_train: bool) -> bool:
@@ -121,6 +127,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     share_compiled(options.work)
     folders = Folders(options.records, options.work)
+    end_in_order_when_told()
     failed = run_cells(cells, folders, options.processes, _say, only_train=options.only_train)
     for cell in failed:
         _say(f"{cell.name}: not recorded")

@@ -140,13 +140,26 @@ def _sum_forwards(rows: jax.Array, words: jax.Array) -> tuple[jax.Array, tuple[j
 
 def _sum_backwards(saved: tuple[jax.Array, jax.Array], slope: jax.Array) -> tuple[jax.Array, None]:
     rows, words = saved
-    # Absent words learn nothing. Their row would also be written to so often that a GPU's atomic additions queue up.
-    places = jnp.where(words == len(rows) - 1, len(rows), words).T
+    return sum_by_row(words, slope, len(rows), 1 if jax.default_backend() == "cpu" else PARTIAL_SUMS), None
+
+
+PARTIAL_SUMS = 16
+"""On a GPU, additions to one place queue up, and some words are in almost every bag. Several sums, each of some of the
+bags, are several queues; more than these are not faster, and no longer fit into its fast memory."""
+
+
+def sum_by_row(words: jax.Array, slope: jax.Array, rows: int, partial_sums: int = 1) -> jax.Array:
+    """`[rows, width]` for each row the sum of the slopes `[N, width]` of the bags `[N, K]` with its word."""
+    which = jnp.arange(len(words)) % partial_sums * rows
+    # Absent words learn nothing: they are past the end, where nothing is added.
+    places = jnp.where(words == rows - 1, partial_sums * rows, words + which[:, None]).T
 
     def add(summed: jax.Array, place: jax.Array) -> tuple[jax.Array, None]:
         return summed.at[place].add(slope, mode="drop"), None
 
-    return jax.lax.scan(add, jnp.zeros_like(rows), places, unroll=UNROLLED)[0], None
+    nothing = jnp.zeros((partial_sums * rows, slope.shape[1]), slope.dtype)
+    summed = jax.lax.scan(add, nothing, places, unroll=UNROLLED)[0]
+    return summed.reshape(partial_sums, rows, -1).sum(axis=0)
 
 
 sum_of_rows.defvjp(_sum_forwards, _sum_backwards)

@@ -5,7 +5,7 @@ one policy for both.
 """
 
 from attribute_planner.experiments.cells import REACTIVE, Subject, measured
-from attribute_planner.experiments.subjects.blocks import SIZES, SMALL_FIT, SMALL_PICTURES, SMALL_SIZES, TASKS, UPDATES
+from attribute_planner.experiments.subjects.blocks import SIZES, SMALL_FIT, SMALL_PICTURES, SMALL_SIZES, TASKS
 
 REGIMES = ("1-step", "multi-step", "curriculum")
 """What a policy is trained on: nearby goals, the test tasks, and from the one to the other."""
@@ -63,7 +63,7 @@ LITTLE_FIT = (*(f"learning.{setting}" for setting in SMALL_FIT), "copies=256")
 
 def _inverse(environment: str, regime: str, size: str = "1m") -> Subject:
     full = size == "1m"
-    sized = (f"learning.fit.updates={UPDATES[size]}", f"examples={SIZES[size]}") if environment == "blocks" else ()
+    sized = (f"examples={SIZES[size]}",) if environment == "blocks" else ()
     return Subject(
         f"{environment}-inverse-{regime}" + ("" if full else f"-{size}"),
         environment,

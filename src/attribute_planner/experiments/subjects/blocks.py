@@ -22,9 +22,6 @@ PLAIN_RATIO = ("practise.decay=1",)
 WITH_OUTLOOK = ("foresee.learn=true", "foresee.symmetric=false")
 """An outlook beside the published training."""
 
-UPDATES = {"10k": 3_000, "100k": 3_000, "1m": 5_000, "10m": 5_000}
-"""Updates of each network after which so many examples have been learned from."""
-
 SIZES = {"10k": 10_000, "100k": 100_000, "1m": 1_000_000, "10m": 10_000_000}
 """Numbers of single drops to learn from. The detector has as many labels, but never more than a million."""
 SMALL_SIZES = {"10k": 1_000, "100k": 3_000, "1m": 10_000, "10m": 30_000}
@@ -54,8 +51,7 @@ def _examples(size: str) -> tuple[str, ...]:
     count = SIZES[size]
     labels = min(count, MOST_LABELS)
     held_out = ("detect.held_out=0.1",) if labels < MOST_LABELS else ()
-    updates = (f"{phase}.fit.updates={UPDATES[size]}" for phase in ("detect", "inverse", "foresee"))
-    return (*updates, f"explore.steps={count}", f"detect.labels={labels}", *held_out)
+    return (f"explore.steps={count}", f"detect.labels={labels}", *held_out)
 
 
 def _small(size: str) -> tuple[str, ...]:
