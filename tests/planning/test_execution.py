@@ -11,7 +11,7 @@ from attribute_planner.environments.graph_world import GraphWorld, Place, graph_
 from attribute_planner.environments.interface import Environment
 from attribute_planner.parts.detector import AttributeDetector
 from attribute_planner.parts.table import TransitionTable
-from attribute_planner.planning.episode import ARRIVED, DEVIATED, ENDED, GAVE_UP, LOST, ON_THE_WAY, Episode
+from attribute_planner.planning.episode import ARRIVED, DEVIATED, ENDED, GAVE_UP, ON_THE_WAY, Episode
 from attribute_planner.planning.walk import ExecutionConfig
 from tests.probes import RING, Hosted, Oracle, numbers, partial_goal, table_of, with_drawn_weights
 
@@ -153,16 +153,25 @@ def test_after_a_deviation_the_way_leads_on_from_there():
     assert [step.replanned for step in episode.trace] == [True, False]
 
 
-def test_a_set_that_was_never_seen_is_left_at_random_or_ends_the_papers_episode():
+def test_a_set_that_was_never_seen_is_left_like_the_most_similar_one_or_ends_the_papers_episode():
     table = table_of(numbers(4), [((0,), (1,), 0.9), ((1,), (3,), 0.9)])
     agent = Agent(SLIPPERY, None, Confused(SLIPPERY), table, 3)
     paper = agent.reach("n=3", mode="paper")
     assert (paper.success, outcomes(paper)) == (False, [DEVIATED])
     assert "led to where no plan is known" in paper.reason
+    # In 2 it does what it would do in 1: two more.
     default = agent.reach("n=3", max_steps=60)
-    assert default.success
-    assert default.trace[1].aim is None
-    assert default.trace[-1].outcome in (DEVIATED, LOST)
+    assert (default.success, outcomes(default)) == (True, [DEVIATED, ARRIVED])
+    assert default.trace[1].aim == {"n": 3}
+
+
+def test_what_fails_where_nobody_knows_the_way_is_not_tried_for_ever():
+    table = table_of(numbers(4), [((0,), (1,), 0.9), ((1,), (3,), 0.9), ((1,), (0,), 0.8), ((0,), (3,), 0.1)])
+    stuck = graph_world(numbers(4), [((0,), 0, (2,))], start=(0,))
+    episode = Agent(stuck, None, Confused(stuck), table, 3).reach("n=3", max_steps=12)
+    assert not episode.success
+    # From 2 as from 1: twice as 1 → 3 would lead, before 0.9 · 0.2 · 0.2 is less than what 1 → 0 promises.
+    assert [step.aim for step in episode.trace[1:10]] == [{"n": 3}] * 6 + [{"n": 1}] * 3
 
 
 def test_the_end_of_an_episode_ends_the_pursuit():

@@ -37,6 +37,11 @@ OURS = Execution()
 REACTIVE = Execution("reactive", "", imagined=False)
 
 
+def ours_in(environment: str) -> Execution:
+    """Our way, with the estimate of c_π that the environment's settings name."""
+    return Execution(estimator=default_config(environment).estimator)
+
+
 @dataclass(frozen=True)
 class Measurement:
     """Success on a task, in one way of execution."""

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -99,7 +100,7 @@ def scalars_of(run: RunDirectory) -> dict[str, float]:
     found: dict[str, float] = {"sets": seen.num_nodes, "edges": seen.num_edges}
     if "imagined" in notes:
         found["edges and imagined ones"] = run.agent().table.num_edges
-    if "detected" in notes:
+    if notes.get("detected"):
         found["detector error"] = notes["detected"]["full_set"]
         found["detector states"] = notes["detected"]["states"]
     if "foreseen" in notes:
@@ -127,6 +128,6 @@ CURVES = {
 
 def _ends(clock: list[float]) -> Iterator[float]:
     """The last reading of a clock before each time that it began anew."""
-    for now, later in zip(clock, [*clock[1:], 0.0], strict=True):
+    for now, later in pairwise([*clock, 0.0]):
         if later < now:
             yield now

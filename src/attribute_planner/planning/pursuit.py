@@ -14,6 +14,8 @@ import numpy as np
 from attribute_planner.attributes import Goal
 from attribute_planner.errors import unknown_name
 from attribute_planner.parts.table import UNKNOWN
+from attribute_planner.planning.analogy import most_alike
+from attribute_planner.planning.distances import NOWHERE
 from attribute_planner.planning.planner import Planner
 
 
@@ -37,6 +39,12 @@ class Pursuit(abc.ABC):
     @abc.abstractmethod
     def choose(self, number: int) -> Choice:
         """What to aim at from set `number`, which does not satisfy the goal."""
+
+    def stand_in(self, values: np.ndarray) -> int:
+        """The number of a set from which to act where no way leads on from the values `[A]`; `UNKNOWN` if there is
+        none."""
+        del values
+        return UNKNOWN
 
     @abc.abstractmethod
     def failed(self, number: int, edge: int) -> None:
@@ -92,6 +100,9 @@ class RememberingPursuit(Pursuit):
         edge, cost = self._best_edge(number)
         self._raised[number] = max(cost, self._raised.get(number, 0.0))
         return Choice(int(self.planner.table.target[edge]), edge)
+
+    def stand_in(self, values: np.ndarray) -> int:
+        return most_alike(self.planner.table, values, self.goal, self._distances.successor != NOWHERE)
 
     def failed(self, number: int, edge: int) -> None:
         self._penalty[edge] = self._penalty.get(edge, 0.0) - np.log(FAILURE_FACTOR)

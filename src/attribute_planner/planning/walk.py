@@ -8,6 +8,7 @@ import numpy as np
 from attribute_planner.attributes import Goal
 from attribute_planner.parts.bodies import NO_VALUE
 from attribute_planner.parts.table import UNKNOWN
+from attribute_planner.planning.analogy import same_change
 from attribute_planner.planning.episode import ARRIVED, DEVIATED, ENDED, GAVE_UP, LOST, ON_THE_WAY, Episode, TraceStep
 from attribute_planner.planning.foresight import Foresight, Options
 from attribute_planner.planning.planner import Planner
@@ -66,7 +67,9 @@ class Walk:
         self.active = self.plan.reachable and not self._believes_to_be_there()
         self.number = self._locate(self.values)
         self._pursuit = pursuit_for(self.config.mode, self.planner, self.goal, self.config.patience)
-        self._choice = self._choose() if self.active else NO_WAY
+        self._origin, self._choice = self.number, NO_WAY
+        if self.active:
+            self._choose()
         self._foresight = None if self.doubt is None else Foresight(self.planner, self.goal, self.doubt)
         self._expected: Expectation | None = None
 
@@ -78,9 +81,12 @@ class Walk:
     @property
     def aim(self) -> np.ndarray:
         """`int32[A]` the set that the policy is told to reach; none if there is no plan."""
-        if self._choice.target == UNKNOWN:
-            return np.full(len(self.planner.table.space), NO_VALUE, np.int32)
-        return self.planner.table.values[self._choice.target]
+        table, target = self.planner.table, self._choice.target
+        if target == UNKNOWN:
+            return np.full(len(table.space), NO_VALUE, np.int32)
+        if self._origin == self.number:
+            return table.values[target]
+        return same_change(table.space, self.values, table.values[self._origin], table.values[target])
 
     @property
     def remembers(self) -> bool:
@@ -103,7 +109,7 @@ class Walk:
 
     def advance(self, step: int, values: np.ndarray, truth: np.ndarray, over: bool, action: Any) -> None:
         """Take in where a step has led (as detected, and in truth), and decide what to aim at next."""
-        before, choice, self.truth = self.values, self._choice, truth
+        before, choice, aim, self.truth = self.values, self._choice, self.aim, truth
         if self._foresight and self._expected and (values != self._expected.values).any():
             self._foresight.failed(self.number, self._expected.values)
         self.steps, self.waited = step + 1, self.waited + 1
@@ -116,7 +122,7 @@ class Walk:
         if over and self.active:
             outcome, self.active = ENDED, False
         if self.config.record:
-            self._write(step, before, choice, action, outcome, replanned)
+            self._write(step, before, choice, aim, action, outcome, replanned)
 
     def episode(self, max_steps: int, pictures: list[np.ndarray]) -> Episode:
         """The account of the walk."""
@@ -140,7 +146,7 @@ class Walk:
         """The attributes changed: the way leads on from there."""
         number = self._locate(values)
         self.transitions += 1
-        arrived, lost = number == self._choice.target != UNKNOWN, self._choice.target == UNKNOWN
+        arrived, lost = bool((values == self.aim).all()), self._choice.target == UNKNOWN
         if self._expected is not None:
             arrived, lost = bool((values == self._expected.values).all()), False
         if not arrived and not lost:
@@ -149,7 +155,7 @@ class Walk:
         if self._believes_to_be_there():
             self.success, self.active = bool(self.goal.satisfied_by(self.truth)), False
             return (ARRIVED if arrived else DEVIATED), False
-        self._choice = self._choose()
+        self._choose()
         self.replans += not arrived
         return (ARRIVED if arrived else LOST if lost else DEVIATED), not arrived
 
@@ -158,29 +164,43 @@ class Walk:
         if self._choice.edge != UNKNOWN:
             self._blame_the_edge()
         self.waited, self.replans = 0, self.replans + 1
-        self._choice = self._choose()
+        self._choose()
 
     def _blame_the_edge(self) -> None:
         """The edge did not lead where it should, if it was tried at all."""
         if self._foresight is None or (self._expected is not None and self._expected.attempted):
-            self._pursuit.failed(self.number, self._choice.edge)
+            self._pursuit.failed(self._origin, self._choice.edge)
 
-    def _choose(self) -> Choice:
-        choice = self._pursuit.choose(self.number)
-        if choice is NO_WAY and self._pursuit.patience is None:
+    def _choose(self) -> None:
+        """Decide what to aim at: from where it is or, if no way leads on from there, as from where it is alike."""
+        self._origin = self.number
+        self._choice = self._pursuit.choose(self.number)
+        if self._choice is not NO_WAY:
+            return
+        if self._pursuit.patience is None:
             self.active = False
-        return choice
+        elif self.doubt is None:
+            self._origin = self._pursuit.stand_in(self.values)
+            self._choice = self._pursuit.choose(self._origin)
 
     def _locate(self, values: np.ndarray) -> int:
         return self.planner.table.number_of(values)
 
-    def _write(self, step: int, before: np.ndarray, choice: Choice, action: Any, outcome: str, replanned: bool) -> None:
+    def _write(
+        self,
+        step: int,
+        before: np.ndarray,
+        choice: Choice,
+        told: np.ndarray,
+        action: Any,
+        outcome: str,
+        replanned: bool,
+    ) -> None:
         table, aim, probability = self.planner.table, None, 0.0
         if self._expected is not None:
             aim, probability = table.space.decode(self._expected.values), self._expected.probability
         elif choice.target != UNKNOWN:
-            aim = table.space.decode(table.values[choice.target])
-            probability = float(table.probability[choice.edge])
+            aim, probability = table.space.decode(told), float(table.probability[choice.edge])
         self.trace.append(
             TraceStep(
                 step,

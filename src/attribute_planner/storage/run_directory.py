@@ -36,6 +36,8 @@ from attribute_planner.storage.settings import settings_from_json, settings_to_j
 
 FORMAT = 1
 CONFIG, AGENT, METRICS = "config.json", "agent.safetensors", "metrics.jsonl"
+SHIPPED = "shipped"
+"""The note of a run directory that holds an agent alone, without what training would need to go on."""
 
 
 @dataclass(frozen=True)
@@ -141,13 +143,15 @@ class RunDirectory:
         )
 
     def is_finished(self) -> bool:
-        """Whether training has come to its end."""
+        """Whether training has come to its end, as that of an agent that ships has."""
         if not (self.path / AGENT).exists():
             return False
         notes, config = read_arrays(self.path / AGENT)[1], self.description.config
+        practised = notes.get("practised", {"steps": -1})
+        if SHIPPED in practised:
+            return True
         imagines = config.foresee.learn and config.foresee.imagine
-        practised = "practised" in notes and notes["practised"].get("steps", 0) >= config.practise.steps
-        return practised and ("imagined" in notes or not imagines)
+        return practised["steps"] >= config.practise.steps and ("imagined" in notes or not imagines)
 
     def agent(self, env: Environment | None = None, *, imagined: bool = True) -> Agent:
         """The agent as far as it has been trained; without transitions that were only imagined, if so wanted."""
@@ -185,7 +189,7 @@ def save_agent(path: Path | str, agent: Agent, config: TrainConfig, seed: int) -
     """A run directory with the agent alone, without what training would need to go on: small enough to ship."""
     run = RunDirectory.create(path, describe_run(agent.env, config, seed))
     arrays = arrays_of("practised.policy", agent.policy) | shipped_table_arrays(agent.env, config, agent.table)
-    notes: dict[str, Any] = {"format": FORMAT, "practised": {"shipped": True}}
+    notes: dict[str, Any] = {"format": FORMAT, "practised": {SHIPPED: True}}
     if agent.detector is not None:
         arrays |= arrays_of("detected.detector", agent.detector)
         notes["detected"] = {}

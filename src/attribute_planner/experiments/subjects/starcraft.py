@@ -1,6 +1,6 @@
 """What is trained on the simulator of StarCraft's build orders."""
 
-from attribute_planner.experiments.cells import OURS, PUBLISHED, Subject, measured
+from attribute_planner.experiments.cells import PUBLISHED, Subject, measured, ours_in
 
 VERSIONS = ("starcraft-small", "starcraft-large")
 TASKS = ("build", "build-at-least")
@@ -12,7 +12,7 @@ SMALL = ("explore.steps=50000", "practise.steps=50000")
 def _subjects(environment: str) -> list[Subject]:
     return [
         Subject(f"{environment}-paper", environment, measured(TASKS, PUBLISHED), preset="paper", small=SMALL),
-        Subject(f"{environment}-default", environment, measured(TASKS, OURS), small=SMALL),
+        Subject(f"{environment}-default", environment, measured(TASKS, ours_in(environment)), small=SMALL),
     ]
 
 

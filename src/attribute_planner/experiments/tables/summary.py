@@ -1,6 +1,6 @@
 """The README's table: the paper's agent beside ours on the main tasks."""
 
-from attribute_planner.experiments.cells import OURS, PUBLISHED
+from attribute_planner.experiments.cells import PUBLISHED, ours_in
 from attribute_planner.experiments.tables.layout import Column, Entry, Row, Table, entry
 
 
@@ -12,7 +12,7 @@ def _row(label: str, variant: str, task: str, published: float, suffix: str = ""
         (
             Entry(published),
             entry(paper, task, PUBLISHED, against=published),
-            entry(ours, task, OURS, against=published),
+            entry(ours, task, ours_in(variant), against=published),
         ),
     )
 
