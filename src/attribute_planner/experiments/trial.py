@@ -35,7 +35,7 @@ def carry_out(cell: Cell, folders: Folders, say: Say, *, only_train: bool = Fals
     for measurement in () if only_train else record.missing(cell):
         result = measure(trained, measurement, cell)
         say(f"{cell.name}: {measurement.task}, {measurement.execution.mode}: {result.success:.1%}")
-        record = replace(record, results=[*record.results, result])
+        record = replace(record, results=[*record.results, result], evaluated=provenance())
         write_record(folders.records, record)
     return record
 

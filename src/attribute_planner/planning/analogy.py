@@ -28,7 +28,7 @@ def most_alike(table: TransitionTable, values: np.ndarray, goal: Goal, possible:
 
 
 def same_change(space: AttributeSpace, values: np.ndarray, source: np.ndarray, target: np.ndarray) -> np.ndarray:
-    """`int32[A]` values `[A]` changed as from one set to another, both `[A]`: numbers by as much, others to the same."""
+    """`int32[A]` values `[A]`, changed as one set `[A]` into another: numbers by as much, others to the same."""
     changed = np.where(_is_number(space), np.clip(values + target - source, 0, space.sizes - 1), target)
     return np.where(target == source, values, changed).astype(np.int32)
 
