@@ -22,16 +22,17 @@ def most_alike(table: TransitionTable, values: np.ndarray, goal: Goal, possible:
     if not len(candidates):
         return UNKNOWN
     difference = np.abs(table.values[candidates] - values)
-    difference = np.where(_is_number(table.space), difference, difference > 0)
+    difference = np.where(is_number(table.space), difference, difference > 0)
     weight = np.where(goal.wanted, WANTED_WEIGHT, 1)
     return int(candidates[np.argmin(difference @ weight)])
 
 
 def same_change(space: AttributeSpace, values: np.ndarray, source: np.ndarray, target: np.ndarray) -> np.ndarray:
     """`int32[A]` values `[A]`, changed as one set `[A]` into another: numbers by as much, others to the same."""
-    changed = np.where(_is_number(space), np.clip(values + target - source, 0, space.sizes - 1), target)
+    changed = np.where(is_number(space), np.clip(values + target - source, 0, space.sizes - 1), target)
     return np.where(target == source, values, changed).astype(np.int32)
 
 
-def _is_number(space: AttributeSpace) -> np.ndarray:
+def is_number(space: AttributeSpace) -> np.ndarray:
+    """`bool[A]` which attributes are numbers."""
     return np.array([attribute.is_integer for attribute in space])

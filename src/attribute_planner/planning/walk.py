@@ -9,6 +9,7 @@ from attribute_planner.attributes import Goal
 from attribute_planner.parts.bodies import NO_VALUE
 from attribute_planner.parts.table import UNKNOWN
 from attribute_planner.planning.analogy import same_change
+from attribute_planner.planning.beyond import nearly, shifted
 from attribute_planner.planning.episode import ARRIVED, DEVIATED, ENDED, GAVE_UP, LOST, ON_THE_WAY, Episode, TraceStep
 from attribute_planner.planning.foresight import Foresight, Options
 from attribute_planner.planning.planner import Planner
@@ -64,9 +65,13 @@ class Walk:
     def __post_init__(self) -> None:
         self.plan = self.planner.plan(self.values, self.goal)
         self.success = self._believes_to_be_there() and bool(self.goal.satisfied_by(self.truth))
-        self.active = self.plan.reachable and not self._believes_to_be_there()
+        self._shift = np.zeros(len(self.values), np.int32)
         self.number = self._locate(self.values)
-        self._pursuit = pursuit_for(self.config.mode, self.planner, self.goal, self.config.patience)
+        self._pursue(self.goal)
+        if not self.plan.reachable and self._may_guess and (lowered := nearly(self.planner, self.number, self.goal)):
+            self._pursue(lowered)
+        self.active = self._pursued is not self.goal or self.plan.reachable
+        self.active &= not self._believes_to_be_there()
         self._origin, self._choice = self.number, NO_WAY
         if self.active:
             self._choose()
@@ -84,7 +89,7 @@ class Walk:
         table, target = self.planner.table, self._choice.target
         if target == UNKNOWN:
             return np.full(len(table.space), NO_VALUE, np.int32)
-        if self._origin == self.number:
+        if self._origin == self.number and not self._shift.any():
             return table.values[target]
         return same_change(table.space, self.values, table.values[self._origin], table.values[target])
 
@@ -155,6 +160,8 @@ class Walk:
         if self._believes_to_be_there():
             self.success, self.active = bool(self.goal.satisfied_by(self.truth)), False
             return (ARRIVED if arrived else DEVIATED), False
+        if self._pursued.satisfied_by(values - self._shift):
+            self._go_beyond()
         self._choose()
         self.replans += not arrived
         return (ARRIVED if arrived else LOST if lost else DEVIATED), not arrived
@@ -179,12 +186,30 @@ class Walk:
             return
         if self._pursuit.patience is None:
             self.active = False
-        elif self.doubt is None:
-            self._origin = self._pursuit.stand_in(self.values)
+        elif self._may_guess:
+            self._origin = self._pursuit.stand_in(self.values - self._shift)
             self._choice = self._pursuit.choose(self._origin)
 
+    @property
+    def _may_guess(self) -> bool:
+        """Whether to act where the table knows no way; foresight has its own means."""
+        return self._pursuit.patience is not None and self.doubt is None
+
+    def _pursue(self, goal: Goal) -> None:
+        self._pursued = goal
+        self._pursuit = pursuit_for(self.config.mode, self.planner, goal, self.config.patience)
+
+    def _go_beyond(self) -> None:
+        """As near to the goal as the table leads: what is still missing is done as where there is less."""
+        less = shifted(self.planner, self.values, self.goal)
+        if less is not None:
+            self._pursue(less.goal)
+            self._shift = less.shift
+            self.number = self._locate(self.values)
+
     def _locate(self, values: np.ndarray) -> int:
-        return self.planner.table.number_of(values)
+        there = values - self._shift
+        return UNKNOWN if (there < 0).any() else self.planner.table.number_of(there)
 
     def _write(
         self,
