@@ -1,7 +1,7 @@
 """Goals beyond the table: no set that was ever seen satisfies them, but one that comes close to them was.
 
-Numbers can be counted on from anywhere: the way from three marines to four is that from two to three. So the agent first
-goes where the goal is nearly met; from there it does what leads from fewer to as many fewer as are still missing.
+Numbers can be counted on from anywhere: the way from three marines to four is that from two to three. So the agent
+first goes where the goal is nearly met, and does there what it would do if it had less, and wanted as much less.
 """
 
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ class Shifted:
 
 
 def nearly(planner: Planner, number: int, goal: Goal) -> Goal | None:
-    """A goal that no set satisfies with its numbers lowered, as little as will do, to what can be reached from a set."""
+    """A goal that no set satisfies, its numbers lowered, as little as will do, to what can be reached from a set."""
     missing = _missing(planner.table, goal)
     total = np.where((missing >= 0).all(axis=1), missing.sum(axis=1), np.inf)
     if number == UNKNOWN or not np.isfinite(total).any():

@@ -60,7 +60,7 @@ class PaperPursuit(Pursuit):
         self._planner, self._distances = planner, planner.distances(goal)
 
     def choose(self, number: int) -> Choice:
-        if number == UNKNOWN or not np.isfinite(self._distances.cost[number]):
+        if number == UNKNOWN or self._distances.successor[number] == NOWHERE:
             return NO_WAY
         target = int(self._distances.successor[number])
         return Choice(target, self._planner.table.edge(number, target))
@@ -92,7 +92,7 @@ class RememberingPursuit(Pursuit):
         self._distances = self.planner.distances(self.goal)
 
     def choose(self, number: int) -> Choice:
-        if number == UNKNOWN or not np.isfinite(self._distances.cost[number]):
+        if number == UNKNOWN or self._distances.successor[number] == NOWHERE:
             return NO_WAY
         if not self._raised:
             target = int(self._distances.successor[number])
