@@ -12,6 +12,7 @@ TRIED = {
     "blocks": ("multi-step", 40, 0.95),
     "blocks-continuous": ("4-stack", 12, 0.6),
     "starcraft-small": ("build", 40, 0.95),
+    "starcraft-large": ("build", 12, 0.75),
 }
 
 

@@ -15,7 +15,7 @@ from attribute_planner.experiments.cells import OURS, PUBLISHED, SCALES, Cell, S
 from attribute_planner.experiments.records import is_recorded, read_record, write_record
 from attribute_planner.experiments.running import pieces_of, run_cells
 from attribute_planner.experiments.trial import Folders, carry_out
-from attribute_planner.storage.run_directory import RunDirectory
+from attribute_planner.storage.run_directory import RunDirectory, ship
 from tests.experiments.test_records import RECORD
 
 TINY = (
@@ -96,6 +96,21 @@ def test_training_alone_leaves_the_measuring_to_another_call(
         assert run_cells([CELL], folders, only_train=True) == []
     assert run_cells([CELL], folders, say=lambda line: None) == []
     assert is_recorded(tmp_path, CELL)
+
+
+def test_the_agent_alone_is_enough_to_measure_it_elsewhere(
+    trained: Folders, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    here, elsewhere = Folders(tmp_path, trained.work), Folders(tmp_path, tmp_path / "work")
+    run_cells([CELL], here, say=lambda line: None, only_train=True)
+    ship(RunDirectory(trained.work / CELL.name), elsewhere.work / CELL.name)
+    monkeypatch.setattr(planner_trial, "train", refuse)
+    monkeypatch.setattr(trial, "provenance", lambda: {"device": "elsewhere"})
+    assert run_cells([CELL], elsewhere, say=lambda line: None) == []
+    again, first = (read_record(folder, CELL) for folder in (tmp_path, trained.records))
+    assert again is not None and first is not None
+    assert [each.success for each in again.results] == [each.success for each in first.results]
+    assert (again.evaluated, again.trained) == ({"device": "elsewhere"}, first.trained)
 
 
 def test_a_killed_measuring_goes_on_where_it_stopped(trained: Folders, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
