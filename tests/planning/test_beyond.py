@@ -1,8 +1,10 @@
+from dataclasses import replace
+
 import numpy as np
 
 from attribute_planner.agent import Agent
 from attribute_planner.attributes import Attribute, AttributeSpace, goal_from_names
-from attribute_planner.environments.graph_world import graph_world
+from attribute_planner.environments.graph_world import Place, graph_world
 from attribute_planner.planning.beyond import nearly, shifted
 from attribute_planner.planning.planner import Planner
 from tests.probes import Oracle, numbers, table_of
@@ -61,6 +63,13 @@ def test_goals_that_were_never_seen_are_reached_but_not_in_the_papers_way():
         assert [step.aim for step in episode.trace] == [{"n": number + 1} for number in range(goal)]
     paper = agent.reach({"n": 3}, mode="paper")
     assert (paper.success, paper.steps) == (False, 0)
+
+
+def test_the_start_may_be_as_near_as_the_table_leads():
+    there_and_back = table_of(numbers(6), [((0,), (1,), 0.9), ((1,), (2,), 0.9), ((2,), (1,), 0.9)])
+    world = replace(CHAIN, start=Place((2,)))
+    episode = Agent(world, None, Oracle(CHAIN), there_and_back, patience=3).reach({"n": 3})
+    assert (episode.success, episode.steps) == (True, 1)
 
 
 def test_a_goal_that_cannot_be_is_given_up_with_a_reason():

@@ -68,10 +68,12 @@ class Walk:
         self._shift = np.zeros(len(self.values), np.int32)
         self.number = self._locate(self.values)
         self._pursue(self.goal)
-        if not self.plan.reachable and self._may_guess and (lowered := nearly(self.planner, self.number, self.goal)):
-            self._pursue(lowered)
-        self.active = self._pursued is not self.goal or self.plan.reachable
-        self.active &= not self._believes_to_be_there()
+        self._lowered = None
+        if not self.plan.reachable and self._may_guess:
+            self._lowered = nearly(self.planner, self.number, self.goal)
+        if self._lowered is not None:
+            self._pursue(self._lowered)
+        self.active = (self.plan.reachable or self._lowered is not None) and not self._believes_to_be_there()
         self._origin, self._choice = self.number, NO_WAY
         if self.active:
             self._choose()
@@ -160,8 +162,6 @@ class Walk:
         if self._believes_to_be_there():
             self.success, self.active = bool(self.goal.satisfied_by(self.truth)), False
             return (ARRIVED if arrived else DEVIATED), False
-        if self._pursued.satisfied_by(values - self._shift):
-            self._go_beyond()
         self._choose()
         self.replans += not arrived
         return (ARRIVED if arrived else LOST if lost else DEVIATED), not arrived
@@ -180,6 +180,8 @@ class Walk:
 
     def _choose(self) -> None:
         """Decide what to aim at: from where it is or, if no way leads on from there, as from where it is alike."""
+        if self._lowered is not None and self._lowered.satisfied_by(self.values):
+            self._go_beyond()
         self._origin = self.number
         self._choice = self._pursuit.choose(self.number)
         if self._choice is not NO_WAY:
@@ -196,12 +198,11 @@ class Walk:
         return self._pursuit.patience is not None and self.doubt is None
 
     def _pursue(self, goal: Goal) -> None:
-        self._pursued = goal
         self._pursuit = pursuit_for(self.config.mode, self.planner, goal, self.config.patience)
 
     def _go_beyond(self) -> None:
         """As near to the goal as the table leads: what is still missing is done as where there is less."""
-        less = shifted(self.planner, self.values, self.goal)
+        less, self._lowered = shifted(self.planner, self.values, self.goal), None
         if less is not None:
             self._pursue(less.goal)
             self._shift = less.shift
