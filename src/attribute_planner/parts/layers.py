@@ -145,7 +145,7 @@ def _sum_backwards(saved: tuple[jax.Array, jax.Array], slope: jax.Array) -> tupl
 
 PARTIAL_SUMS = 16
 """On a GPU, additions to one place queue up, and some words are in almost every bag. Several sums, each of some of the
-bags, are several queues; more than these are not faster, and no longer fit into its fast memory."""
+bags, are several queues; many more gain little, and no longer fit into its fast memory."""
 
 
 def sum_by_row(words: jax.Array, slope: jax.Array, rows: int, partial_sums: int = 1) -> jax.Array:
