@@ -10,11 +10,10 @@ from attribute_planner.agent import Agent
 from attribute_planner.environments.graph_world import GraphWorld, Place, graph_world
 from attribute_planner.environments.interface import Environment
 from attribute_planner.parts.detector import AttributeDetector
-from attribute_planner.parts.policy import GoalPolicy
 from attribute_planner.parts.table import TransitionTable
 from attribute_planner.planning.episode import ARRIVED, DEVIATED, ENDED, GAVE_UP, ON_THE_WAY, Episode
 from attribute_planner.planning.walk import ExecutionConfig
-from tests.probes import RING, Hosted, Levers, Oracle, numbers, partial_goal, table_of, with_drawn_weights
+from tests.probes import RING, Hosted, Oracle, numbers, partial_goal, table_of, with_drawn_weights
 
 RING_TABLE = table_of(numbers(5), [((i,), ((i + step) % 5,), 0.9) for i in range(5) for step in (1, -1)])
 
@@ -222,23 +221,3 @@ def test_pictures_are_taken_before_every_step_and_after_the_last():
     world = starting_at(RING, 0)
     episode = reach(Hosted(world), world, RING_TABLE, 2, pictures=True)
     assert [frame.shape for frame in episode.frames] == [(8, 12, 3)] * 3
-
-
-class Jammed(Levers):
-    """The door stays shut, whatever they do."""
-
-    def reset(self, key: jax.Array) -> jax.Array:
-        return jnp.array(False)
-
-    def step(self, state: jax.Array, action: Any, key: jax.Array) -> jax.Array:
-        return state
-
-
-def test_units_that_act_at_once_draw_no_actions_but_in_the_papers_way():
-    world = Jammed()
-    policy = with_drawn_weights(lambda key: GoalPolicy(world, 8, key=key))
-    agent = Agent(world, None, policy, table_of(world.attributes, [((0,), (1,), 0.9)]), patience=100)
-    default, paper = (agent.reach("open", max_steps=20, mode=mode) for mode in ("default", "paper"))
-    assert len(default.trace) == len(paper.trace) == 20
-    assert len({str(step.action) for step in default.trace}) == 1
-    assert len({str(step.action) for step in paper.trace}) > 1

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from attribute_planner.attributes import Goal
-from attribute_planner.environments.spaces import Action, Observation, UnitObservation, uniform_action
+from attribute_planner.environments.spaces import Action, Observation, uniform_action
 from attribute_planner.environments.worlds import Moment, Worlds, where_batch
 from attribute_planner.parts.bodies import NO_VALUE
 from attribute_planner.parts.detector import AttributeDetector, detected_values
@@ -81,8 +81,7 @@ def pursue(
         if looks_ahead:
             action = _look_ahead(driver, moment, values, walks, key=act_key)
         else:
-            greedy = driver.greedy or (config.mode != "paper" and isinstance(moment.observation, UnitObservation))
-            action = _choose_actions(driver, moment, values, walks, trails, remembering, greedy, key=act_key)
+            action = _choose_actions(driver, moment, values, walks, trails, remembering, key=act_key)
         before, moment = moment.observation, worlds.step(action, chance_key)
         values, truth = detect(driver, moment), true_values(driver, moment)
         for i in np.flatnonzero(active).tolist():
@@ -114,13 +113,14 @@ def _choose_actions(
     walks: Sequence[Walk],
     trails: Trails,
     remembering: np.ndarray,
-    greedy: bool,
     *,
     key: Key,
 ) -> Action:
     """An action for each copy: what the policy says, and what the trails of the copies `remembering` make of it."""
     aims = np.stack([walk.aim for walk in walks])
-    action, log_probs = _act(driver.policy, moment.observation, jnp.asarray(values), jnp.asarray(aims), greedy, key)
+    action, log_probs = _act(
+        driver.policy, moment.observation, jnp.asarray(values), jnp.asarray(aims), driver.greedy, key
+    )
     if not remembering.any():
         return action
     return trails.decide(remembering, np.asarray(moment.observation), np.asarray(log_probs), np.asarray(action))
