@@ -11,7 +11,7 @@ TRIED = {
     "crafting": ("craft", 40, 0.95),
     "blocks": ("multi-step", 40, 0.95),
     "blocks-continuous": ("4-stack", 12, 0.6),
-    "starcraft-small": ("build", 40, 0.95),
+    "starcraft-small": ("build", 12, 0.9),
     "starcraft-large": ("build", 12, 0.75),
 }
 
