@@ -106,8 +106,8 @@ GPU = {
     "crafting": Rates(start=20, explore=400e3, practise=700e3, trials=700e3),
     "blocks": Rates(start=30, practise=100e3, pictures=350e3, collect=100e3, trials=50e3, image_size=128),
     "blocks-continuous": Rates(start=30, practise=4e3, pictures=350e3, collect=4e3, trials=4e3, image_size=128),
-    "starcraft": Rates(start=60, explore=100e3, practise=100e3, trials=100e3),
+    "starcraft": Rates(start=25, explore=480e3, practise=450e3, trials=450e3),
 }
-"""On an H200. From whole trainings on the switches and the blocks; the others, and all trials, are guesses."""
+"""On an H200. From trainings on the switches, the blocks and StarCraft; the others, and all trials, are guesses."""
 
 RATES = {"cpu": CPU, "gpu": GPU}

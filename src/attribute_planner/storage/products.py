@@ -22,6 +22,9 @@ from attribute_planner.phases.foresee import Foreseen
 from attribute_planner.phases.practise import Practised
 from attribute_planner.storage.arrays import Arrays, arrays_of, fill
 
+AGENT_ALONE = "shipped"
+"""The note of practice in a run directory that holds an agent, without what training would need to go on."""
+
 
 def saved_parts(progress: Progress) -> dict[str, tuple[Arrays, dict[str, Any]]]:
     """Per phase, the arrays it has produced, and a note with the few numbers beside them."""
@@ -150,7 +153,7 @@ def load_foreseen(env: Environment, config: TrainConfig, arrays: Arrays, notes: 
 
 def load_practised(env: Environment, config: TrainConfig, arrays: Arrays, notes: dict) -> Practised | None:
     """What phase 3 had produced; nothing, if the agent ships without what training would need to go on."""
-    if "practised" not in notes or notes["practised"].get("shipped"):
+    if "practised" not in notes or AGENT_ALONE in notes["practised"]:
         return None
     learner = _load_learner("practised", env, config.practise.width, config.practise.learning, arrays)
     statistics = arrays["practised.attempts"], arrays["practised.successes"]

@@ -20,6 +20,7 @@ from attribute_planner.environments.registry import ENVIRONMENTS, make
 from attribute_planner.errors import ConfigurationError, RunDirectoryError
 from attribute_planner.storage.arrays import Arrays, arrays_of, fill, read_arrays, write_arrays, write_bytes
 from attribute_planner.storage.products import (
+    AGENT_ALONE,
     TABLE,
     load_detected,
     load_detector,
@@ -36,8 +37,6 @@ from attribute_planner.storage.settings import settings_from_json, settings_to_j
 
 FORMAT = 1
 CONFIG, AGENT, METRICS = "config.json", "agent.safetensors", "metrics.jsonl"
-SHIPPED = "shipped"
-"""The note of a run directory that holds an agent alone, without what training would need to go on."""
 
 
 @dataclass(frozen=True)
@@ -148,7 +147,7 @@ class RunDirectory:
             return False
         notes, config = read_arrays(self.path / AGENT)[1], self.description.config
         practised = notes.get("practised", {"steps": -1})
-        if SHIPPED in practised:
+        if AGENT_ALONE in practised:
             return True
         imagines = config.foresee.learn and config.foresee.imagine
         return practised["steps"] >= config.practise.steps and ("imagined" in notes or not imagines)
@@ -189,7 +188,7 @@ def save_agent(path: Path | str, agent: Agent, config: TrainConfig, seed: int) -
     """A run directory with the agent alone, without what training would need to go on: small enough to ship."""
     run = RunDirectory.create(path, describe_run(agent.env, config, seed))
     arrays = arrays_of("practised.policy", agent.policy) | shipped_table_arrays(agent.env, config, agent.table)
-    notes: dict[str, Any] = {"format": FORMAT, "practised": {SHIPPED: True}}
+    notes: dict[str, Any] = {"format": FORMAT, "practised": {AGENT_ALONE: True}}
     if agent.detector is not None:
         arrays |= arrays_of("detected.detector", agent.detector)
         notes["detected"] = {}

@@ -1,6 +1,8 @@
 """The paper's Table 4: build orders."""
 
-from attribute_planner.experiments.cells import PUBLISHED, REACTIVE, ours_in
+from collections.abc import Callable
+
+from attribute_planner.experiments.cells import PUBLISHED, REACTIVE, Execution, ours_in
 from attribute_planner.experiments.subjects.starcraft import VERSIONS
 from attribute_planner.experiments.tables.layout import Column, Entry, Row, Table, entry
 
@@ -8,22 +10,13 @@ AP = (31.7, 35.2)
 RANDOM_EXPLORATION = 6.4
 
 
-def _published() -> Row:
+def _planner(label: str, variant: str, execution_in: Callable[[str], Execution], published: bool) -> Row:
     exact = [
-        entry(f"{version}-paper", "build", PUBLISHED, number, against=number)
+        entry(f"{version}-{variant}", "build", execution_in(version), number if published else None, against=number)
         for version, number in zip(VERSIONS, AP, strict=True)
     ]
-    at_least = [entry(f"{version}-paper", "build-at-least", PUBLISHED) for version in VERSIONS]
-    return Row("AP, trained and executed as published", "no tasks", (*exact, *at_least))
-
-
-def _ours() -> Row:
-    exact = [
-        entry(f"{version}-default", "build", ours_in(version), against=number)
-        for version, number in zip(VERSIONS, AP, strict=True)
-    ]
-    at_least = [entry(f"{version}-default", "build-at-least", ours_in(version)) for version in VERSIONS]
-    return Row("AP, all our changes", "no tasks", (*exact, *at_least))
+    at_least = [entry(f"{version}-{variant}", "build-at-least", execution_in(version)) for version in VERSIONS]
+    return Row(label, "no tasks", (*exact, *at_least))
 
 
 def _baseline(training: str, regime: str, *published: float) -> Row:
@@ -49,8 +42,8 @@ TABLE = Table(
         _baseline("test tasks", "multi-step", 12.6, 2.3),
         _baseline("curriculum", "curriculum", 18.9, 1.9),
         _random_explorer(),
-        _published(),
-        _ours(),
+        _planner("AP, trained and executed as published", "paper", lambda _: PUBLISHED, published=True),
+        _planner("AP, all our changes", "default", ours_in, published=False),
     ),
     (
         "Ours is a simulator of Brood War's economy rules, not the game: the paper's numbers are context, no more.",
