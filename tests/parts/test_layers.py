@@ -8,10 +8,8 @@ import pytest
 
 from attribute_planner.parts.layers import (
     BagOfWords,
-    Convolutions,
     Dense,
     Tower,
-    halving_convolution,
     sum_by_row,
     sum_of_rows,
 )
@@ -70,21 +68,3 @@ def test_layers_take_any_number_of_leading_axes():
     assert shape_of(lambda key: Dense(3, 5, key=key), 2, 4, 3) == (2, 4, 5)
     assert shape_of(lambda key: Tower(3, (6, 5), key=key), 3) == (5,)
     assert shape_of(lambda key: BagOfWords(9, 5, words=4, key=key), 2, 3, 4) == (2, 3, 5)
-
-
-def test_each_convolution_halves_the_picture():
-    assert shape_of(lambda key: Convolutions([3, 4, 5], key=key), 2, 9, 16, 3) == (2, 3, 4, 5)
-
-
-@pytest.mark.parametrize("size", [(8, 12), (7, 12), (8, 5)])
-@pytest.mark.parametrize("backend", ["cpu", "gpu"])
-def test_a_halving_convolution_is_one_with_stride_two(
-    size: tuple[int, int], backend: str, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(jax, "default_backend", lambda: backend)
-    image_key, kernel_key = jax.random.split(jax.random.key(0))
-    images = jax.random.normal(image_key, (2, *size, 3))
-    kernel = jax.random.normal(kernel_key, (3, 3, 3, 5))
-    layout = ("NHWC", "HWIO", "NHWC")
-    plain = jax.lax.conv_general_dilated(images, kernel, (2, 2), "SAME", dimension_numbers=layout)
-    np.testing.assert_allclose(halving_convolution(images, kernel), plain, atol=1e-4)

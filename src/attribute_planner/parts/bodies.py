@@ -12,7 +12,8 @@ import numpy as np
 
 from attribute_planner.attributes import AttributeSpace
 from attribute_planner.environments.spaces import ImageSpec, ObservationSpec, VectorSpec, WordsSpec
-from attribute_planner.parts.layers import BagOfWords, Convolutions, Dense, Tower
+from attribute_planner.parts.layers import BagOfWords, Dense, Tower
+from attribute_planner.parts.pictures import Convolutions, Keypoints
 
 Key = jax.Array
 
@@ -70,48 +71,64 @@ class VectorBody(Body):
 
 
 class ImageBody(Body):
-    """The paper's block-stacking network: convolutions and a layer to `width`, the goal to `width`, then two layers."""
+    """The paper's block-stacking network: convolutions and a layer to `width`, the goal to `width`, then two layers.
+
+    With keypoints, the first of these layers is also told where things are; the paper has none.
+    """
 
     convolutions: Convolutions
+    keypoints: Keypoints | None
     picture: Dense
     target: Dense
     tower: Tower
     features: int = eqx.field(static=True)
     space: AttributeSpace = eqx.field(static=True)
 
-    def __init__(self, spec: ImageSpec, space: AttributeSpace, width: int, *, key: Key) -> None:
+    def __init__(self, spec: ImageSpec, space: AttributeSpace, width: int, keypoints: int = 0, *, key: Key) -> None:
         convolution_key, picture_key, target_key, tower_key = jax.random.split(key, 4)
         channels, height, columns = [spec.channels], spec.height, spec.width
         while len(channels) <= MAX_CONVOLUTIONS and (len(channels) == 1 or min(height, columns) > SMALLEST_MAP):
             channels.append(min(16 * 2 ** (len(channels) - 1), 64))
             height, columns = -(-height // 2), -(-columns // 2)
         self.convolutions = Convolutions(channels, key=convolution_key)
-        self.picture = Dense(height * columns * channels[-1], width, key=picture_key)
+        self.keypoints = None
+        if keypoints:
+            pointed_at = channels[min(KEYPOINT_MAP + 1, len(channels) - 1)]
+            self.keypoints = Keypoints(pointed_at, keypoints, key=jax.random.fold_in(convolution_key, 1))
+        self.picture = Dense(height * columns * channels[-1] + 2 * keypoints, width, key=picture_key)
         self.target = Dense(2 * int(space.sizes.sum()), width, key=target_key)
         self.tower = Tower(2 * width, (width, width), key=tower_key)
         self.features, self.space = width, space
 
     def __call__(self, observation: jax.Array, values: jax.Array, goal: jax.Array) -> jax.Array:
         lead = observation.shape[:-3]
-        images = observation.reshape(-1, *observation.shape[-3:]).astype(jnp.float32) / 255 - 0.5
-        seen = self.convolutions(images)
-        seen = jax.nn.elu(self.picture(seen.reshape(*lead, -1)))
+        images = CONTRAST * (observation.reshape(-1, *observation.shape[-3:]).astype(jnp.float32) / 255 - 0.5)
+        maps = self.convolutions(images)
+        parts = [maps[-1].reshape(len(images), -1)]
+        if self.keypoints is not None:
+            parts.append(self.keypoints(maps[min(KEYPOINT_MAP, len(maps) - 1)]))
+        seen = jax.nn.elu(self.picture(jnp.concatenate(parts, axis=-1))).reshape(*lead, -1)
         wanted = jnp.concatenate([self.space.one_hot(values), self.space.one_hot(goal)], axis=-1)
         return self.tower(jnp.concatenate([seen, jax.nn.elu(self.target(wanted))], axis=-1))
 
 
 MAX_CONVOLUTIONS = 5
+CONTRAST = 1.0
 SMALLEST_MAP = 4
 """Convolutions stop halving a picture here: 128 × 128 gets the paper's five, a 56 × 56 one four."""
 
+KEYPOINT_MAP = 2
+"""Keypoints are found in the map after so many further convolutions: the third one, where a picture of 128 × 128 has
+become 16 × 16."""
 
-def body_for(spec: ObservationSpec, space: AttributeSpace, width: int, *, key: Key) -> Body:
-    """The body that fits a kind of observation."""
+
+def body_for(spec: ObservationSpec, space: AttributeSpace, width: int, keypoints: int = 0, *, key: Key) -> Body:
+    """The body that fits a kind of observation; in pictures with so many keypoints."""
     if isinstance(spec, WordsSpec):
         return WordsBody(spec, space, width, key=key)
     if isinstance(spec, VectorSpec):
         return VectorBody(spec, space, width, key=key)
-    return ImageBody(spec, space, width, key=key)
+    return ImageBody(spec, space, width, keypoints, key=key)
 
 
 def still_to_change(values: jax.Array, goal: jax.Array) -> jax.Array:

@@ -21,9 +21,9 @@ class AttributeDetector(eqx.Module):
     heads: Dense
     space: AttributeSpace = eqx.field(static=True)
 
-    def __init__(self, env: Environment, width: int, *, key: Key) -> None:
+    def __init__(self, env: Environment, width: int, keypoints: int = 0, *, key: Key) -> None:
         trunk_key, head_key = jax.random.split(key)
-        self.trunk = _trunk_for(env.observation, env.attributes, width, key=trunk_key)
+        self.trunk = _trunk_for(env.observation, env.attributes, width, keypoints, key=trunk_key)
         self.heads = Dense(width, int(env.attributes.sizes.sum()), gain=0.1, key=head_key)
         self.space = env.attributes
 
@@ -82,8 +82,8 @@ class BodyTrunk(eqx.Module):
     space: AttributeSpace = eqx.field(static=True)
     observation_rank: int = eqx.field(static=True)
 
-    def __init__(self, spec: ObservationSpec, space: AttributeSpace, width: int, *, key: Key) -> None:
-        self.body = body_for(spec, space, width, key=key)
+    def __init__(self, spec: ObservationSpec, space: AttributeSpace, width: int, keypoints: int, *, key: Key) -> None:
+        self.body = body_for(spec, space, width, keypoints, key=key)
         self.space, self.observation_rank = space, len(spec.shape)
 
     def __call__(self, observation: jax.Array) -> jax.Array:
@@ -91,7 +91,9 @@ class BodyTrunk(eqx.Module):
         return self.body(observation, nothing, nothing)  # pyright: ignore[reportCallIssue]
 
 
-def _trunk_for(spec: ObservationSpec, space: AttributeSpace, width: int, *, key: Key) -> eqx.Module:
+def _trunk_for(
+    spec: ObservationSpec, space: AttributeSpace, width: int, keypoints: int, *, key: Key
+) -> eqx.Module:
     if isinstance(spec, WordsSpec):
         return ItemsTrunk(spec, width, key=key)
-    return BodyTrunk(spec, space, width, key=key)
+    return BodyTrunk(spec, space, width, keypoints, key=key)

@@ -60,11 +60,11 @@ class Outlook(eqx.Module):
     actions: ActionSpace = eqx.field(static=True)
     observation_rank: int = eqx.field(static=True)
 
-    def __init__(self, env: Environment, width: int, *, key: Key) -> None:
+    def __init__(self, env: Environment, width: int, keypoints: int = 0, *, key: Key) -> None:
         body_key, tower_key, head_key = jax.random.split(key, 3)
         outputs = int(env.attributes.sizes.sum())
         seen, done, products = width + outputs, action_size(env.actions), 0
-        self.body = body_for(env.observation, env.attributes, width, key=body_key)
+        self.body = body_for(env.observation, env.attributes, width, keypoints, key=body_key)
         self.products = None
         if not isinstance(env.actions, Discrete):
             products = 2 * width

@@ -41,6 +41,8 @@ class DetectConfig:
     """How it is fitted to the labels."""
     width: int = 100
     """Units in each hidden layer."""
+    keypoints: int = 0
+    """How many places in a picture the network may point at, beside the paper's convolutions."""
 
 
 class DetectorError(NamedTuple):
@@ -109,7 +111,7 @@ def fit_detector(env: Environment, labels: Labels, config: DetectConfig, *, key:
         raise ConfigurationError("A detector cannot be learned from what single units see; give the true attributes.")
     split_key, network_key, fit_key = jax.random.split(key, 3)
     kept, held = _split(labels, config.held_out, key=split_key)
-    detector = AttributeDetector(env, config.width, key=network_key)
+    detector = AttributeDetector(env, config.width, config.keypoints, key=network_key)
     error = detector_error(env, detector, held)
 
     def show(batch: Labels, key: Key) -> Labels:

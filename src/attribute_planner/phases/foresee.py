@@ -45,6 +45,8 @@ class ForeseeConfig:
     """Which share of the examples is kept to measure how often it is wrong."""
     width: int = 128
     """Units of the network."""
+    keypoints: int = 0
+    """How many places in a picture the network may point at, beside the paper's convolutions."""
 
 
 class Foreseen(NamedTuple):
@@ -70,7 +72,7 @@ def foresee(env: Environment, examples: Examples, config: ForeseeConfig, *, key:
         so_far = Foreseen(outlook, error) if updates >= config.fit.updates else None
         watch("foresee", updates / config.fit.updates, {"updates": updates, "loss": loss, "error": error}, so_far)
 
-    outlook = Outlook(env, config.width, key=network_key)
+    outlook = Outlook(env, config.width, config.keypoints, key=network_key)
     outlook = fit(outlook, show, outlook_loss, learned, config.fit, key=fit_key, report=report)
     return Foreseen(outlook, error)
 

@@ -121,7 +121,8 @@ def _load_learner(prefix: str, env: Environment, width: int, learning: Reinforce
 
 def load_detector(env: Environment, config: TrainConfig, arrays: Arrays) -> AttributeDetector:
     """The detector alone."""
-    template = eqx.filter_eval_shape(lambda: AttributeDetector(env, config.detect.width, key=jax.random.key(0)))
+    how = config.detect
+    template = eqx.filter_eval_shape(lambda: AttributeDetector(env, how.width, how.keypoints, key=jax.random.key(0)))
     return fill("detected.detector", template, arrays)
 
 
@@ -147,7 +148,8 @@ def load_foreseen(env: Environment, config: TrainConfig, arrays: Arrays, notes: 
     """The outlook with its error."""
     if "foreseen" not in notes:
         return None
-    template = eqx.filter_eval_shape(lambda: Outlook(env, config.foresee.width, key=jax.random.key(0)))
+    how = config.foresee
+    template = eqx.filter_eval_shape(lambda: Outlook(env, how.width, how.keypoints, key=jax.random.key(0)))
     return Foreseen(fill("foreseen.outlook", template, arrays), notes["foreseen"]["error"])
 
 

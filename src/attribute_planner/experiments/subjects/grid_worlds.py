@@ -30,6 +30,7 @@ BARELY_PRACTISED = "practise.steps=1"
 
 EXPLORERS = {
     "random-explorer": ("explore.policy=random", BARELY_PRACTISED),
+    "graph-explorer": ("explore.policy=graph", BARELY_PRACTISED),
     "count-bonus": ("explore.bonus=count", BARELY_PRACTISED),
 }
 """Other explorers than the default one."""

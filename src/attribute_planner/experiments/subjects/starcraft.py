@@ -25,4 +25,13 @@ RANDOM_EXPLORER = Subject(
     small=SMALL,
 )
 
-SUBJECTS = [*(subject for version in VERSIONS for subject in _subjects(version)), RANDOM_EXPLORER]
+GRAPH_EXPLORER = Subject(
+    "starcraft-small-graph-explorer",
+    "starcraft-small",
+    (),
+    settings=("explore.policy=graph", "practise.steps=1"),
+    small=SMALL[:1],
+)
+"""Only its exploration is looked at."""
+
+SUBJECTS = [*(subject for version in VERSIONS for subject in _subjects(version)), RANDOM_EXPLORER, GRAPH_EXPLORER]

@@ -44,6 +44,16 @@ TABLE = Table(
             ),
         ),
         Row(
+            "on the graph itself: to where little is known",
+            "no tasks",
+            (
+                scalar("switches-graph-explorer", "edges"),
+                scalar("crafting-graph-explorer", "edges"),
+                scalar("starcraft-small-graph-explorer", "edges"),
+                Entry(),
+            ),
+        ),
+        Row(
             "AP, all our changes",
             "no tasks",
             (

@@ -1,0 +1,98 @@
+"""Layers for pictures: convolutions, and where in a picture something is."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+Key = jax.Array
+
+
+class Convolutions(eqx.Module):
+    """Strided 3 × 3 convolutions on `[N, H, W, C]`, each halving the picture, an ELU after each."""
+
+    kernels: tuple[jax.Array, ...]
+    biases: tuple[jax.Array, ...]
+
+    def __init__(self, channels: Sequence[int], *, key: Key) -> None:
+        keys = jax.random.split(key, len(channels) - 1)
+        he = jax.nn.initializers.he_normal()
+        shapes = [(3, 3, i, o) for i, o in pairwise(channels)]
+        self.kernels = tuple(he(k, shape, jnp.float32) for k, shape in zip(keys, shapes, strict=True))
+        self.biases = tuple(jnp.zeros(shape[-1]) for shape in shapes)
+
+    def __call__(self, images: jax.Array) -> list[jax.Array]:
+        """The map that comes out of each of them, the last one in full precision."""
+        maps = [images.astype(_precision())]
+        for kernel, bias in zip(self.kernels, self.biases, strict=True):
+            outputs = halving_convolution(maps[-1], kernel.astype(maps[-1].dtype))
+            maps.append(jax.nn.elu(outputs + bias.astype(outputs.dtype).reshape(1, 1, 1, -1)))
+        return [*maps[1:-1], maps[-1].astype(jnp.float32)]
+
+
+def _precision() -> jnp.dtype:
+    """On a GPU half the digits are enough for a convolution's inputs, and twice as fast; a CPU is slower with them."""
+    return jnp.dtype(jnp.bfloat16 if jax.default_backend() == "gpu" else jnp.float32)
+
+
+def halving_convolution(images: jax.Array, kernel: jax.Array) -> jax.Array:
+    """`[N, ⌈H/2⌉, ⌈W/2⌉, O]` the convolution of `[N, H, W, C]` with a 3 × 3 kernel `[3, 3, C, O]` and stride 2."""
+    return _as_product(images, kernel) if jax.default_backend() == "cpu" else _without_stride(images, kernel)
+
+
+def _as_product(images: jax.Array, kernel: jax.Array) -> jax.Array:
+    """The convolution as a product of matrices: a CPU is about twice as fast with them, and with their gradients."""
+    height, width, channels = images.shape[1:]
+    # Even sides have their last window reach over the border, odd ones also the first.
+    images = jnp.pad(images, ((0, 0), (height % 2, 1), (width % 2, 1), (0, 0)))
+    rows, columns = -(-height // 2), -(-width // 2)
+    windows = [images[:, i : i + 2 * rows - 1 : 2, j : j + 2 * columns - 1 : 2] for i in range(3) for j in range(3)]
+    return jnp.concatenate(windows, axis=-1) @ kernel.reshape(9 * channels, -1)
+
+
+def _without_stride(images: jax.Array, kernel: jax.Array) -> jax.Array:
+    """The convolution, where both sides are even, of pictures in which 2 × 2 pixels are one with all their channels.
+
+    The stride goes away: with as few channels as a picture has, that is faster.
+    """
+    layout = ("NHWC", "HWIO", "NHWC")
+    count, height, width, channels = images.shape
+    if height % 2 or width % 2:
+        return jax.lax.conv_general_dilated(images, kernel, (2, 2), "SAME", dimension_numbers=layout)
+    images = images.reshape(count, height // 2, 2, width // 2, 2, channels).transpose(0, 1, 3, 2, 4, 5)
+    images = images.reshape(count, height // 2, width // 2, 4 * channels)
+    kernel = jnp.pad(kernel, ((0, 1), (0, 1), (0, 0), (0, 0))).reshape(2, 2, 2, 2, channels, -1)
+    kernel = kernel.transpose(0, 2, 1, 3, 4, 5).reshape(2, 2, 4 * channels, -1)
+    return jax.lax.conv_general_dilated(images, kernel, (1, 1), ((0, 1), (0, 1)), dimension_numbers=layout)
+
+
+class Keypoints(eqx.Module):
+    """Where in a map `[N, H, W, C]` each of several things is: the middle of where it is likeliest.
+
+    What is seen as numbers in the cells of a coarse map tells roughly where something is. The mean over all cells is
+    as fine as the picture.
+    """
+
+    looks: jax.Array
+    sharpness: jax.Array
+
+    def __init__(self, channels: int, count: int, *, key: Key) -> None:
+        self.looks = jax.nn.initializers.orthogonal(1.0)(key, (channels, count), jnp.float32)
+        self.sharpness = jnp.full(count, SHARPNESS)
+
+    def __call__(self, features: jax.Array) -> jax.Array:
+        """`[N, 2 * count]` rows and columns, from -1 to 1."""
+        count, height, width, channels = features.shape
+        looks = self.looks.astype(features.dtype)
+        cells = features.reshape(count, height * width, channels)
+        likeness = jnp.matmul(cells, looks, preferred_element_type=jnp.float32)
+        shares = jax.nn.softmax(likeness * self.sharpness.reshape(1, 1, -1), axis=1)
+        rows, columns = jnp.meshgrid(jnp.linspace(-1, 1, height), jnp.linspace(-1, 1, width), indexing="ij")
+        places = jnp.stack([rows, columns]).reshape(2, height * width)
+        return jnp.einsum("npk,dp->ndk", shares, places).reshape(count, -1)
+
+
+SHARPNESS = 10.0
+"""How much likelier, at first, a thing is where the map looks more like it (log odds)."""
