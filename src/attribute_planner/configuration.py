@@ -117,7 +117,7 @@ paper's 14 M steps, after which plans of twenty transitions fail too often."""
 IMAGES = FitConfig(updates=2_500, batch=1024, learning_rate=3e-3, weight_decay=1e-4)
 """However many examples there are. With a third of the step size, nearly twice as many updates are needed."""
 
-HARD_IMAGES = replace(IMAGES, updates=8_000)
+HARD_IMAGES = replace(IMAGES, updates=24_000, batch=256)
 """For blocks that lie anywhere: after 3,000 updates, detector and outlook are still getting better."""
 
 BLOCKS = TrainConfig(
@@ -141,11 +141,11 @@ BLOCKS = TrainConfig(
 
 BLOCKS_CONTINUOUS = replace(
     BLOCKS,
-    detect=replace(BLOCKS.detect, labels=250_000, steps_between=1, persistence=2.0, fit=HARD_IMAGES, width=256),
+    detect=replace(BLOCKS.detect, labels=150_000, steps_between=1, persistence=2.0, fit=HARD_IMAGES, width=256, keypoints=64),
     explore=replace(BLOCKS.explore, steps=500_000, persistence=2.0),
     practise=replace(BLOCKS.practise, steps=20_000, copies=2_048),
     inverse=replace(BLOCKS.inverse, steps_per_episode=20, fit=HARD_IMAGES),
-    foresee=replace(BLOCKS.foresee, fit=HARD_IMAGES, width=256),
+    foresee=replace(BLOCKS.foresee, fit=HARD_IMAGES, width=256, keypoints=64),
 )
 """Physics is dear here: each state is labelled, and a scene is dropped into many times before it is cleared. Every
 other drop is at about the place of the one before: that builds towers, which single random drops hardly ever do."""
@@ -194,7 +194,7 @@ def paper_config(name: str) -> TrainConfig:
             aim="neighbours",
             hurry=0.0,
         ),
-        detect=replace(config.detect, symmetric=False, persistence=1.0),
+        detect=replace(config.detect, symmetric=False, persistence=1.0, keypoints=0),
         inverse=replace(config.inverse, symmetric=False),
         foresee=replace(config.foresee, learn=False, curious=0.0),
         estimator="ratio",

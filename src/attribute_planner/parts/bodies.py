@@ -102,8 +102,8 @@ class ImageBody(Body):
 
     def __call__(self, observation: jax.Array, values: jax.Array, goal: jax.Array) -> jax.Array:
         lead = observation.shape[:-3]
-        images = CONTRAST * (observation.reshape(-1, *observation.shape[-3:]).astype(jnp.float32) / 255 - 0.5)
-        maps = self.convolutions(images)
+        images = observation.reshape(-1, *observation.shape[-3:]).astype(jnp.float32) / 255 - 0.5
+        maps = self.convolutions(images if self.keypoints is None else CONTRAST * images)
         parts = [maps[-1].reshape(len(images), -1)]
         if self.keypoints is not None:
             parts.append(self.keypoints(maps[min(KEYPOINT_MAP, len(maps) - 1)]))
@@ -113,10 +113,11 @@ class ImageBody(Body):
 
 
 MAX_CONVOLUTIONS = 5
-CONTRAST = 1.0
 SMALLEST_MAP = 4
 """Convolutions stop halving a picture here: 128 × 128 gets the paper's five, a 56 × 56 one four."""
 
+CONTRAST = 4.0
+"""Where there are keypoints, pictures are shown to the network with so much more contrast: it learns a little faster."""
 KEYPOINT_MAP = 2
 """Keypoints are found in the map after so many further convolutions: the third one, where a picture of 128 × 128 has
 become 16 × 16."""
