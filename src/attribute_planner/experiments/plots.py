@@ -33,13 +33,14 @@ class Line:
 
 @dataclass(frozen=True)
 class Plot:
-    """A plot: its panels side by side, each with the lines that name it."""
+    """A plot: its panels side by side, each with the lines that name it; axes may be logarithmic."""
 
     name: str
     x: str
     y: str
     lines: tuple[Line, ...]
-    logarithmic: bool = False
+    logarithmic_x: bool = False
+    logarithmic_y: bool = False
 
     @property
     def digest(self) -> str:
@@ -68,18 +69,35 @@ def sample_size_plot(records: Sequence[Record]) -> Plot:
             )
             lines.append(Line(f"ours: {model}", "blocks", points, spread))
     measured = any(not line.published for line in lines)
-    return Plot("sample-size", "examples", "success, %", tuple(lines) if measured else (), logarithmic=True)
+    return Plot("sample-size", "examples", "success, %", tuple(lines) if measured else (), logarithmic_x=True)
 
 
-EXPLORERS = {"default": "bonus (N/t + 0.001)^-0.5", "count-bonus": "bonus N^-0.5", "random-explorer": "at random"}
-LEARNERS = {"default": "AP, all our changes", "paper": "AP as published"}
-PUPILS = {"reinforce-multi-step": "Reinforce, test tasks", "reinforce-curriculum": "Reinforce, curriculum"}
 GRID_WORLDS = ("switches", "crafting")
+
+COUNT_BONUS, ON_THE_GRAPH, AT_RANDOM = "bonus N^-0.5", "on the graph itself", "at random"
+EXPLORERS = {
+    **dict.fromkeys(
+        GRID_WORLDS,
+        {
+            "default": "bonus (N/t + 0.001)^-0.5",
+            "count-bonus": COUNT_BONUS,
+            "graph-explorer": ON_THE_GRAPH,
+            "random-explorer": AT_RANDOM,
+        },
+    ),
+    "starcraft-small": {"paper": COUNT_BONUS, "graph-explorer": ON_THE_GRAPH, "random-explorer": AT_RANDOM},
+    "starcraft-large": {"paper": COUNT_BONUS},
+}
+LEARNERS = dict.fromkeys(GRID_WORLDS, {"default": "AP, all our changes", "paper": "AP as published"})
+PUPILS = dict.fromkeys(
+    GRID_WORLDS, {"reinforce-multi-step": "Reinforce, test tasks", "reinforce-curriculum": "Reinforce, curriculum"}
+)
+"""Lines by world, then by the variant that is trained there."""
 
 
 def edges_plot(records: Sequence[Record]) -> Plot:
     """Transitions found over steps of exploration, a line for each seed."""
-    return Plot("edges", "steps", "transitions found", _curves(records, "edges", EXPLORERS))
+    return Plot("edges", "steps", "transitions found", _curves(records, "edges", EXPLORERS), logarithmic_y=True)
 
 
 def success_plot(records: Sequence[Record]) -> Plot:
@@ -91,11 +109,11 @@ def success_plot(records: Sequence[Record]) -> Plot:
     return Plot("success", "steps", "share of attempts that succeed", lines)
 
 
-def _curves(records: Sequence[Record], curve: str, variants: dict[str, str]) -> tuple[Line, ...]:
+def _curves(records: Sequence[Record], curve: str, variants: dict[str, dict[str, str]]) -> tuple[Line, ...]:
     return tuple(
         Line(label, world, tuple((x, y) for x, y in record.curves[curve]))
-        for world in GRID_WORLDS
-        for variant, label in variants.items()
+        for world, labels in variants.items()
+        for variant, label in labels.items()
         for record in records
         if record.subject == f"{world}-{variant}" and curve in record.curves
     )
@@ -131,13 +149,15 @@ def _draw_panel(axis: Any, plot: Plot, lines: Sequence[Line]) -> None:
         colour = COLOURS[labels.index(line.label) % len(COLOURS)]
         x, y = zip(*line.points, strict=True)
         first = next(each for each in lines if each.label == line.label) is line
-        style = {"linestyle": "--" if line.published else "-", "marker": "o" if plot.logarithmic else None}
+        style = {"linestyle": "--" if line.published else "-", "marker": "o" if plot.logarithmic_x else None}
         axis.plot(x, y, color=colour, markersize=3, linewidth=1.2, label=line.label if first else None, **style)
         if line.spread:
             low, high = zip(*line.spread, strict=True)
             axis.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0)
-    if plot.logarithmic:
+    if plot.logarithmic_x:
         axis.set_xscale("log")
+    if plot.logarithmic_y:
+        axis.set_yscale("log")
     axis.set_xlabel(plot.x)
     axis.set_ylabel(plot.y)
     axis.legend(frameon=False, fontsize=8)
