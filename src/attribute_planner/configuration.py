@@ -118,7 +118,7 @@ IMAGES = FitConfig(updates=2_500, batch=1024, learning_rate=3e-3, weight_decay=1
 """However many examples there are. With a third of the step size, nearly twice as many updates are needed."""
 
 HARD_IMAGES = replace(IMAGES, updates=24_000, batch=256)
-"""For blocks that lie anywhere: after 3,000 updates, detector and outlook are still getting better."""
+"""For blocks that lie anywhere: as many updates as time allows, each of fewer pictures."""
 
 BLOCKS = TrainConfig(
     detect=DetectConfig(learn=True, labels=1_000_000, held_out=0.02, fit=IMAGES, width=128),
@@ -141,7 +141,9 @@ BLOCKS = TrainConfig(
 
 BLOCKS_CONTINUOUS = replace(
     BLOCKS,
-    detect=replace(BLOCKS.detect, labels=150_000, steps_between=1, persistence=2.0, fit=HARD_IMAGES, width=256, keypoints=64),
+    detect=replace(
+        BLOCKS.detect, labels=150_000, steps_between=1, persistence=2.0, fit=HARD_IMAGES, width=256, keypoints=64
+    ),
     explore=replace(BLOCKS.explore, steps=500_000, persistence=2.0),
     practise=replace(BLOCKS.practise, steps=20_000, copies=2_048),
     inverse=replace(BLOCKS.inverse, steps_per_episode=20, fit=HARD_IMAGES),

@@ -33,14 +33,16 @@ class Line:
 
 @dataclass(frozen=True)
 class Plot:
-    """A plot: its panels side by side, each with the lines that name it; axes may be logarithmic."""
+    """A plot: its panels side by side, each with the lines that name it.
+
+    logarithmic_x: whether the x axis is logarithmic. The y axis is, where lines differ by orders of magnitude.
+    """
 
     name: str
     x: str
     y: str
     lines: tuple[Line, ...]
     logarithmic_x: bool = False
-    logarithmic_y: bool = False
 
     @property
     def digest(self) -> str:
@@ -72,32 +74,36 @@ def sample_size_plot(records: Sequence[Record]) -> Plot:
     return Plot("sample-size", "examples", "success, %", tuple(lines) if measured else (), logarithmic_x=True)
 
 
-GRID_WORLDS = ("switches", "crafting")
+Labels = dict[str, dict[str, str]]
+"""What lines are called: by world, then by the variant that is trained there."""
+
+
+def _in_grid_worlds(labels: dict[str, str]) -> Labels:
+    return {"switches": labels, "crafting": labels}
+
 
 COUNT_BONUS, ON_THE_GRAPH, AT_RANDOM = "bonus N^-0.5", "on the graph itself", "at random"
-EXPLORERS = {
-    **dict.fromkeys(
-        GRID_WORLDS,
+EXPLORERS: Labels = {
+    **_in_grid_worlds(
         {
             "default": "bonus (N/t + 0.001)^-0.5",
             "count-bonus": COUNT_BONUS,
             "graph-explorer": ON_THE_GRAPH,
             "random-explorer": AT_RANDOM,
-        },
+        }
     ),
     "starcraft-small": {"paper": COUNT_BONUS, "graph-explorer": ON_THE_GRAPH, "random-explorer": AT_RANDOM},
     "starcraft-large": {"paper": COUNT_BONUS},
 }
-LEARNERS = dict.fromkeys(GRID_WORLDS, {"default": "AP, all our changes", "paper": "AP as published"})
-PUPILS = dict.fromkeys(
-    GRID_WORLDS, {"reinforce-multi-step": "Reinforce, test tasks", "reinforce-curriculum": "Reinforce, curriculum"}
+LEARNERS = _in_grid_worlds({"default": "AP, all our changes", "paper": "AP as published"})
+PUPILS = _in_grid_worlds(
+    {"reinforce-multi-step": "Reinforce, test tasks", "reinforce-curriculum": "Reinforce, curriculum"}
 )
-"""Lines by world, then by the variant that is trained there."""
 
 
 def edges_plot(records: Sequence[Record]) -> Plot:
     """Transitions found over steps of exploration, a line for each seed."""
-    return Plot("edges", "steps", "transitions found", _curves(records, "edges", EXPLORERS), logarithmic_y=True)
+    return Plot("edges", "steps", "transitions found", _curves(records, "edges", EXPLORERS))
 
 
 def success_plot(records: Sequence[Record]) -> Plot:
@@ -109,11 +115,11 @@ def success_plot(records: Sequence[Record]) -> Plot:
     return Plot("success", "steps", "share of attempts that succeed", lines)
 
 
-def _curves(records: Sequence[Record], curve: str, variants: dict[str, dict[str, str]]) -> tuple[Line, ...]:
+def _curves(records: Sequence[Record], curve: str, labels: Labels) -> tuple[Line, ...]:
     return tuple(
         Line(label, world, tuple((x, y) for x, y in record.curves[curve]))
-        for world, labels in variants.items()
-        for variant, label in labels.items()
+        for world, variants in labels.items()
+        for variant, label in variants.items()
         for record in records
         if record.subject == f"{world}-{variant}" and curve in record.curves
     )
@@ -123,6 +129,8 @@ PLOTS: tuple[Callable[[Sequence[Record]], Plot], ...] = (sample_size_plot, edges
 
 COLOURS = ("#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377")
 PANEL_INCHES = (4.2, 3.0)
+ORDERS_OF_MAGNITUDE = 100
+"""Where the highest line is so many times as high as the lowest, the latter would not be seen on a linear axis."""
 
 
 def draw_plot(path: Path, plot: Plot) -> None:
@@ -156,7 +164,11 @@ def _draw_panel(axis: Any, plot: Plot, lines: Sequence[Line]) -> None:
             axis.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0)
     if plot.logarithmic_x:
         axis.set_xscale("log")
-    if plot.logarithmic_y:
+    else:
+        axis.ticklabel_format(axis="x", scilimits=(0, 3))
+        axis.locator_params(axis="x", nbins=5)
+    highest = sorted(max(y for _, y in line.points) for line in lines)
+    if highest[-1] > ORDERS_OF_MAGNITUDE * max(highest[0], 1):
         axis.set_yscale("log")
     axis.set_xlabel(plot.x)
     axis.set_ylabel(plot.y)

@@ -117,10 +117,9 @@ SMALLEST_MAP = 4
 """Convolutions stop halving a picture here: 128 × 128 gets the paper's five, a 56 × 56 one four."""
 
 CONTRAST = 4.0
-"""Where there are keypoints, pictures are shown to the network with so much more contrast: it learns a little faster."""
+"""Where there are keypoints, pictures are shown with so much more contrast: the network learns a little faster."""
 KEYPOINT_MAP = 2
-"""Keypoints are found in the map after so many further convolutions: the third one, where a picture of 128 × 128 has
-become 16 × 16."""
+"""In which map keypoints are found, from 0: in the third, where a picture of 128 × 128 has become 16 × 16."""
 
 
 def body_for(spec: ObservationSpec, space: AttributeSpace, width: int, keypoints: int = 0, *, key: Key) -> Body:

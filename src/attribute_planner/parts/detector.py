@@ -91,9 +91,7 @@ class BodyTrunk(eqx.Module):
         return self.body(observation, nothing, nothing)  # pyright: ignore[reportCallIssue]
 
 
-def _trunk_for(
-    spec: ObservationSpec, space: AttributeSpace, width: int, keypoints: int, *, key: Key
-) -> eqx.Module:
+def _trunk_for(spec: ObservationSpec, space: AttributeSpace, width: int, keypoints: int, *, key: Key) -> eqx.Module:
     if isinstance(spec, WordsSpec):
         return ItemsTrunk(spec, width, key=key)
     return BodyTrunk(spec, space, width, keypoints, key=key)

@@ -53,7 +53,8 @@ TABLE = Table(
     (
         "The detector is learned from as many labels as there are examples, at most a million.",
         "Without noise there are 134,976 transitions; more are due to the detector's errors (in the paper, physics).",
-        "As published, practice tries transitions two million times beside the examples; the paper does not say how "
-        "many attempts its c_π rests on. Ours from 10,000 and 100,000 examples have never tried anything else.",
+        "As published, practice tries transitions two million times beside the examples: the more of them there are, "
+        "the fewer attempts each c_π rests on. The paper does not say how many its own does. Ours from 10,000 and "
+        "100,000 examples have never tried anything else.",
     ),
 )
