@@ -9,7 +9,7 @@ from attribute_planner.errors import UnknownNameError
 from attribute_planner.experiments.cells import OURS, PUBLISHED, Cell, Execution, Measurement, planner_config
 from attribute_planner.experiments.numbers import ALIKE, HIGHER, LOWER, Number, compared, number_of, shown_number
 from attribute_planner.experiments.pages import SECTION, filled
-from attribute_planner.experiments.plots import PLOTS, Line, Plot, digest_in, draw_plot
+from attribute_planner.experiments.plots import PLOTS, Line, Plot, digest_in, draw_plot, sample_size_plot
 from attribute_planner.experiments.reading import read_table
 from attribute_planner.experiments.records import Record, read_records, write_record
 from attribute_planner.experiments.report import markdown_table, records_at, report_text, summary_text, write_report
@@ -138,6 +138,16 @@ def test_a_report_is_written_with_its_pictures(tmp_path: Path):
     assert "This is the small scale" in text
     assert "](../pictures/small/edges.svg)" in text
     assert [path.name for path in (tmp_path / "pictures" / "small").iterdir()] == ["edges.svg"]
+
+
+@pytest.mark.parametrize(("scale", "examples"), [("paper", 10_000.0), ("small", 1_000.0)])
+def test_the_number_of_examples_is_that_of_the_scale(scale: str, examples: float):
+    result = result_of(Measurement("multi-step", OURS), 0.5)
+    record = replace(RECORD, subject="blocks-default-10k", scale=scale, results=[result])
+    lines = {line.label: line for line in sample_size_plot([record]).lines}
+    assert [x for x, _ in lines["ours: AP, all our changes"].points] == [examples]
+    assert lines["paper: AP"].points[0][0] == 10_000.0
+    assert ("rows are of 1,000" in report_text([record], scale, {})) == (scale == "small")
 
 
 def test_a_record_of_other_settings_is_named():

@@ -9,7 +9,7 @@ from typing import Any
 
 from attribute_planner.experiments.numbers import number_of
 from attribute_planner.experiments.records import Record
-from attribute_planner.experiments.subjects.blocks import SIZES
+from attribute_planner.experiments.subjects.blocks import SIZES, SMALL_SIZES
 from attribute_planner.experiments.tables import sample_size
 from attribute_planner.experiments.tables.layout import PERCENT
 
@@ -53,12 +53,13 @@ class Plot:
 def sample_size_plot(records: Sequence[Record]) -> Plot:
     """Success on multi-step tasks over the number of examples."""
     columns = [column.label for column in sample_size.TABLE.columns]
+    sizes = SMALL_SIZES if any(record.scale == "small" for record in records) else SIZES
     lines: list[Line] = []
     for label in ("Inverse, multi-step", "AP as published, multi-step", "AP, all our changes, multi-step"):
         entries = [row.entries[columns.index(label)] for row in sample_size.TABLE.rows]
-        pairs = list(zip(SIZES.values(), entries, strict=True))
-        published = tuple((float(size), entry.published) for size, entry in pairs if entry.published is not None)
-        numbers = [(size, number_of(entry.ours, records, PERCENT)) for size, entry in pairs if entry.ours is not None]
+        theirs, own = (list(zip(each.values(), entries, strict=True)) for each in (SIZES, sizes))
+        published = tuple((float(size), entry.published) for size, entry in theirs if entry.published is not None)
+        numbers = [(size, number_of(entry.ours, records, PERCENT)) for size, entry in own if entry.ours is not None]
         ours = [(float(size), number) for size, number in numbers if number is not None]
         model = label.removesuffix(", multi-step")
         if published:

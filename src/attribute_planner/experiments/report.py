@@ -80,7 +80,7 @@ def table_section(table: Table, records: Sequence[Record], scale: str, pictures:
         f"## {table.title}",
         f"{table.where[0].upper() + table.where[1:]}. `{command}`",
         markdown_table(table, records),
-        "\n".join(f"- {sentence}" for sentence in (*read_table(table, records), *table.notes)),
+        "\n".join(f"- {sentence}" for sentence in (*read_table(table, records), *table.notes_at(scale))),
         *(f"![{PLOT_TITLES[name]}]({pictures[name]})" for name in PLOTS_OF.get(table.name, ()) if name in pictures),
     ]
     return "\n\n".join(parts)

@@ -25,7 +25,7 @@ WITH_OUTLOOK = ("foresee.learn=true", "foresee.symmetric=false")
 SIZES = {"10k": 10_000, "100k": 100_000, "1m": 1_000_000, "10m": 10_000_000}
 """Numbers of single drops to learn from. The detector has as many labels, but never more than a million."""
 SMALL_SIZES = {"10k": 1_000, "100k": 3_000, "1m": 10_000, "10m": 30_000}
-SMALL_LABELS = 10_000
+SMALL_LABELS, FEW_SMALL_LABELS = 10_000, 1_000
 MOST_LABELS = 1_000_000
 NOTHING_BESIDE = ("practise.steps=0",)
 """For our agents of few examples: their drops are all that was ever tried. A table as published rests on practice."""
@@ -95,7 +95,7 @@ def _sized(environment: str, size: str) -> list[Subject]:
 
 def _poor_detector() -> list[Subject]:
     """Everything from a million examples, but the detector from 10,000 labels."""
-    labels, small = ("detect.labels=10000", "detect.held_out=0.1"), (*_small("1m"), "detect.labels=1000")
+    labels, small = ("detect.labels=10000", "detect.held_out=0.1"), (*_small("1m"), f"detect.labels={FEW_SMALL_LABELS}")
     return [
         Subject(
             "blocks-paper-10k-labels",

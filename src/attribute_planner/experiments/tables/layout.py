@@ -57,7 +57,11 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """name: as the command line calls it; where: its place in the paper; notes: what a reader must know."""
+    """A table of the paper.
+
+    name: as the command line calls it; where: its place in the paper.
+    notes: what a reader must know; small_notes: what else of the small scale, where labels tell of the full one.
+    """
 
     name: str
     title: str
@@ -65,6 +69,11 @@ class Table:
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
+    small_notes: tuple[str, ...] = ()
+
+    def notes_at(self, scale: str) -> tuple[str, ...]:
+        """All that a reader of that scale must know."""
+        return self.notes + (self.small_notes if scale == "small" else ())
 
     def __post_init__(self) -> None:
         for row in self.rows:

@@ -1,7 +1,7 @@
 """The paper's Table 2: how many single drops it takes."""
 
 from attribute_planner.experiments.cells import OURS, PUBLISHED, REACTIVE
-from attribute_planner.experiments.subjects.blocks import SIZES
+from attribute_planner.experiments.subjects.blocks import SIZES, SMALL_SIZES
 from attribute_planner.experiments.tables.layout import COUNT, Column, Row, Table, entry, scalar
 
 PAPER = {
@@ -57,4 +57,5 @@ TABLE = Table(
         "the fewer attempts each c_π rests on. The paper does not say how many its own does. Ours from 10,000 and "
         "100,000 examples have never tried anything else.",
     ),
+    (f"At the small scale, the rows are of {', '.join(f'{count:,}' for count in SMALL_SIZES.values())} examples.",),
 )
