@@ -9,10 +9,10 @@ from attribute_planner.storage.agents import shipped_agents
 TRIED = {
     "switches": ("multi-step", 40, 0.95),
     "crafting": ("craft", 40, 0.95),
-    "blocks": ("multi-step", 40, 0.95),
-    "blocks-continuous": ("4-stack", 12, 0.6),
+    "blocks": ("multi-step", 20, 0.95),
+    "blocks-continuous": ("4-stack", 6, 0.6),
     "starcraft-small": ("build", 12, 0.9),
-    "starcraft-large": ("build", 12, 0.75),
+    "starcraft-large": ("build", 8, 0.75),
 }
 
 

@@ -8,14 +8,15 @@ import numpy as np
 from attribute_planner.environments.registry import make
 from attribute_planner.environments.spaces import MixedAction
 from attribute_planner.parts.outlook import Outlook, expect_all, likeliest
+from tests.probes import with_drawn_weights
 
 
 def an_outlook(name: str) -> tuple[Outlook, jax.Array, jax.Array]:
     """An untrained outlook, and a state to look at."""
     env = make(name)
-    outlook = Outlook(env, 8, key=jax.random.key(0))
-    # Untrained, it expects everything to stay. Louder heads make it tell actions apart.
-    outlook = eqx.tree_at(lambda outlook: outlook.heads.weight, outlook, replace_fn=lambda weight: 30 * weight)
+    outlook = with_drawn_weights(lambda key: Outlook(env, 8, key=key))
+    # With loud heads it would be so sure of everything that actions tie.
+    outlook = eqx.tree_at(lambda outlook: outlook.heads.weight, outlook, replace_fn=lambda weight: 0.01 * weight)
     picture = jax.random.randint(jax.random.key(1), (1, *env.observation.shape), 0, 255).astype(jnp.uint8)
     return outlook, picture, jnp.zeros((1, len(env.attributes)), jnp.int32)
 
