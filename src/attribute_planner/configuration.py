@@ -46,6 +46,11 @@ class TrainConfig:
             raise ConfigurationError(
                 "An outlook is learned from single steps: foresee.learn needs practise.method=inverse."
             )
+        for phase in (self.detect, self.foresee):
+            if phase.keypoints < 0:
+                raise ConfigurationError(
+                    f"{type(phase).__name__}.keypoints is a number of places, or 0 for none; it is {phase.keypoints}."
+                )
         for phase in (self.explore, self.practise):
             for name in ("steps", "copies", "window", "windows_per_epoch", "width"):
                 if not self._may_be_zero(phase, name):

@@ -3,9 +3,11 @@ from dataclasses import replace
 import equinox as eqx
 import jax
 import numpy as np
+import pytest
 
 from attribute_planner.configuration import default_config
 from attribute_planner.environments.blocks.continuous import ContinuousBlocks
+from attribute_planner.errors import ConfigurationError
 from attribute_planner.parts.detector import AttributeDetector
 from attribute_planner.parts.outlook import Outlook
 from attribute_planner.storage.arrays import arrays_of
@@ -34,3 +36,10 @@ def test_networks_with_keypoints_come_back_as_they_were():
         assert (KEYPOINTS,) in [leaf.shape for leaf in loaded]
         for one, other in zip(saved, loaded, strict=True):
             np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("phase", ["detect", "foresee"])
+def test_fewer_than_no_keypoints_are_one_clear_line(phase: str):
+    config = default_config("blocks-continuous")
+    with pytest.raises(ConfigurationError, match=r"keypoints is a number of places, or 0 for none; it is -1\."):
+        replace(config, **{phase: replace(getattr(config, phase), keypoints=-1)})

@@ -1,6 +1,7 @@
 """What is trained on the simulator of StarCraft's build orders."""
 
 from attribute_planner.experiments.cells import PUBLISHED, Subject, measured, ours_in
+from attribute_planner.experiments.subjects.grid_worlds import EXPLORERS
 
 VERSIONS = ("starcraft-small", "starcraft-large")
 TASKS = ("build", "build-at-least")
@@ -29,7 +30,7 @@ GRAPH_EXPLORER = Subject(
     "starcraft-small-graph-explorer",
     "starcraft-small",
     (),
-    settings=("explore.policy=graph", "practise.steps=1"),
+    settings=EXPLORERS["graph-explorer"],
     small=SMALL[:1],
 )
 """Only its exploration is looked at."""
