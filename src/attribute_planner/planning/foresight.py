@@ -42,6 +42,9 @@ set, the other one may lead to another of its states."""
 BEEN_THERE = 1.0
 """How much costlier a set becomes each time it was left: a good way leads through no set twice, so whoever comes back
 was misled by other states of the same set."""
+LIKELY = 0.5
+"""What is so likely to arrive is tried at once. A table promises more certainty elsewhere than will be found there:
+whoever is unsure of the last step here is so in the states next to this one too, and a step that fails costs little."""
 
 
 @dataclass(frozen=True)
@@ -143,13 +146,13 @@ class Foresight:
         with np.errstate(divide="ignore"):
             cost = STEP_COST - np.log(chance) + np.where(arrives, 0.0, onward)
         cost[(expected == values).all(axis=-1)] = np.inf
-        for (source, target), penalty in self._failures.items():
-            if source == number:
-                cost[[each.tobytes() == target for each in expected]] += penalty
+        penalties = self._penalties(number, expected)
+        cost += penalties
         for (source, option), times in self._taken.items():
             if source == number:
                 cost[option] += TAKEN * times
-        best = int(np.argmin(cost))
+        at_once = arrives & (chance >= LIKELY) & np.isfinite(cost) & (penalties == 0)
+        best = int(np.argmin(np.where(at_once, cost, np.inf) if at_once.any() else cost))
         if not np.isfinite(cost[best]):
             return None
         self._taken[number, best] += 1
@@ -161,3 +164,7 @@ class Foresight:
         """From set `number`, the values `expected` `[A]` did not come about."""
         place = number, expected.tobytes()
         self._failures[place] = self._failures.get(place, 0.0) + FAILED
+
+    def _penalties(self, number: int, expected: np.ndarray) -> np.ndarray:
+        """`[K]` how much costlier outcomes `[K, A]` are for having failed to come from set `number`."""
+        return np.array([self._failures.get((number, each.tobytes()), 0.0) for each in expected])
