@@ -5,6 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 EXTRAS := blocks,tensorboard,examples,dev
+PACKAGES := --constraint constraints.txt --editable ".[$(EXTRAS)]"
 SOURCES := $(wildcard src tests examples)
 
 # More workers than this only compile the same functions once more each.
@@ -19,10 +20,12 @@ export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 setup: $(INSTALLED)
 
-# The stamp is written last, so that an installation that was cut off is taken up again.
+# The stamp is written last, so that an installation that was cut off is taken up again. uv takes a fraction of pip's
+# time, but does not read pip's settings: where packages come from a mirror that only pip knows of, pip does it.
 $(INSTALLED): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --constraint constraints.txt --editable ".[$(EXTRAS)]"
+	$(BIN)/python -m pip install --constraint constraints.txt uv
+	$(BIN)/uv pip install --python $(BIN)/python $(PACKAGES) || $(BIN)/python -m pip install $(PACKAGES)
 	touch $@
 
 demo: setup

@@ -10,7 +10,7 @@ TRIED = {
     "switches": ("multi-step", 40, 0.95),
     "crafting": ("craft", 40, 0.95),
     "blocks": ("multi-step", 20, 0.95),
-    "blocks-continuous": ("4-stack", 6, 0.6),
+    "blocks-continuous": ("1-step", 6, 0.6),
     "starcraft-small": ("build", 12, 0.9),
     "starcraft-large": ("build", 8, 0.75),
 }

@@ -61,6 +61,11 @@ class TrainConfig:
         return phase is self.practise and name == "steps" and self.practise.steps == 0 and self.foresee.learn
 
     @property
+    def imagines(self) -> bool:
+        """Whether the table holds transitions that the outlook imagined, beside those that were seen."""
+        return self.foresee.learn and self.foresee.imagine
+
+    @property
     def steps(self) -> int:
         """Environment steps of all phases together."""
         return self.explore.steps + self.practise.steps

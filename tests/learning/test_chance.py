@@ -14,7 +14,7 @@ from attribute_planner.learning.progress import nobody
 from tests.probes import RING
 
 COPIES = 4_000
-SWITCHES, BLOCKS = make("switches"), make("blocks-continuous")
+SWITCHES, BLOCKS = make("switches"), make("blocks-continuous", image_size=16)
 
 
 def test_actions_are_kept_up_as_long_as_told_on_average():

@@ -12,7 +12,7 @@ import pytest
 import attribute_planner as ap
 from attribute_planner.agent import Agent
 from attribute_planner.environments.graph_world import Place, graph_world
-from attribute_planner.errors import ConfigurationError
+from attribute_planner.errors import ConfigurationError, RunDirectoryError
 from attribute_planner.experiments.evaluation import evaluate
 from attribute_planner.learning.examples import collect_examples, count_examples
 from attribute_planner.learning.fitting import FitConfig
@@ -25,6 +25,7 @@ from attribute_planner.phases.foresee import (
     imagined_transitions,
     outlook_error,
 )
+from attribute_planner.storage.run_directory import RunDirectory, ship
 from tests.probes import RING, TINY, Hosted, numbers, with_drawn_weights
 
 HERE, ALSO_HERE = Place((0,)), Place((0,), 1)
@@ -133,6 +134,14 @@ def test_a_loaded_agent_is_the_one_that_was_trained(run: tuple[Agent, Path]):
     assert (loaded.greedy, loaded.patience, loaded.doubt) == (True, 1, agent.doubt)
     np.testing.assert_array_equal(loaded.table.probability, agent.table.probability)
     assert evaluate(loaded, episodes=50, seed=1).success == 1.0
+
+
+def test_what_ships_does_not_pass_off_the_imagined_as_seen(run: tuple[Agent, Path], tmp_path: Path):
+    trained, shipped = RunDirectory(run[1]), tmp_path / "shipped"
+    ship(trained, shipped, ALIASED)
+    assert RunDirectory(shipped).agent(ALIASED).table.num_edges == trained.agent(ALIASED).table.num_edges
+    with pytest.raises(RunDirectoryError, match=r"what was seen and what was imagined are one; ask the run"):
+        RunDirectory(shipped).agent(ALIASED, imagined=False)
 
 
 def test_a_finished_run_that_goes_on_changes_nothing(run: tuple[Agent, Path]):

@@ -149,8 +149,7 @@ class RunDirectory:
         practised = notes.get("practised", {"steps": -1})
         if AGENT_ALONE in practised:
             return True
-        imagines = config.foresee.learn and config.foresee.imagine
-        return practised["steps"] >= config.practise.steps and ("imagined" in notes or not imagines)
+        return practised["steps"] >= config.practise.steps and ("imagined" in notes or not config.imagines)
 
     def agent(self, env: Environment | None = None, *, imagined: bool = True) -> Agent:
         """The agent as far as it has been trained; without transitions that were only imagined, if so wanted."""
@@ -164,6 +163,11 @@ class RunDirectory:
             arrays = {name: array for name, array in arrays.items() if not name.startswith(TABLE)}
         if "practised" not in notes:
             raise RunDirectoryError(f"{self.path}: training has not begun to practise yet; go on with --resume.")
+        if not imagined and AGENT_ALONE in notes["practised"] and config.imagines:
+            raise RunDirectoryError(
+                f"{self.path} holds the agent alone, in whose table what was seen and what was imagined are one; "
+                "ask the run in which it was trained."
+            )
         detector = load_detector(env, config, arrays) if "detected" in notes else None
         policy = fill("practised.policy", policy_template(env, config.practise.width), arrays)
         foreseen = load_foreseen(env, config, arrays, notes)
