@@ -137,7 +137,7 @@ def test_observation_and_description_are_what_the_environment_promises():
 
 
 def test_pictures_can_be_smaller_but_not_too_small():
-    env = make("blocks", image_size=32)
+    env = Blocks(image_size=32)
     picture = env.observe(env.reset(jax.random.key(0)))
     assert picture.shape == env.observation.shape == (32, 32, 3)
     with pytest.raises(ConfigurationError, match=r"image_size is 8; .* 16 pixels"):
