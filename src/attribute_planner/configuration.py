@@ -200,6 +200,7 @@ def paper_config(name: str) -> TrainConfig:
             config.practise,
             steps=PUBLISHED_PRACTICE.get(name, config.practise.steps),
             learning=plain,
+            goes_on=config.practise.method == "reinforce",
             step_reward=-0.1,
             hindsight=0.0,
             decay=0.9,

@@ -7,7 +7,7 @@ import pytest
 
 from attribute_planner.baselines.host_trials import HostTrials
 from attribute_planner.baselines.regimes import Stage
-from attribute_planner.baselines.schooling import SchoolConfig, batch_of, success_of, trials_for
+from attribute_planner.baselines.schooling import Ends, SchoolConfig, add_ends, batch_of, trials_for
 from attribute_planner.baselines.trials import Steps
 from attribute_planner.environments.graph_world import Place
 from attribute_planner.environments.interface import Environment
@@ -45,7 +45,7 @@ def test_a_trial_ends_where_its_goal_holds(env: Environment):
     assert not np.any(steps.cut) and np.all(steps.weight == 1)
     # A memory lasts for a trial, also across calls.
     assert steps.record.baseline[:, 0].tolist() == [0, 1, 2] * 2
-    assert success_of(steps)["success"] == 1.0
+    assert add_ends(Ends.none(), steps).success == 1.0
 
 
 class PutBack(HostedWorlds):
@@ -96,7 +96,7 @@ def test_a_time_limit_cuts_a_trial_off_and_does_not_end_it(env: Environment):
     assert column(steps, "values") == [0, 1] * 3
     assert column(steps, "cut") == [False, True] * 3
     assert not np.any(steps.ended) and not np.any(steps.reached)
-    assert success_of(steps)["success"] == 0.0
+    assert add_ends(Ends.none(), steps).success == 0.0
 
 
 @BOTH

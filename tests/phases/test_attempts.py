@@ -28,11 +28,18 @@ KEY = jax.random.key(0)
 
 
 def judged(
-    sets: list[int], *, source: int = 0, edge: int = 0, age: int = 0, terminated: bool = False, truncated: bool = False
+    sets: list[int],
+    *,
+    source: int = 0,
+    edge: int = 0,
+    age: int = 0,
+    terminated: bool = False,
+    truncated: bool = False,
+    goes_on: bool = False,
 ) -> tuple[Aim, Outcome]:
     """What an attempt that began in `source` and aims along `edge` makes of arriving in each of some sets."""
     count = len(sets)
-    behaviour = AimAtNeighbours(POLICY, GRAPH, max_attempt_steps=3)
+    behaviour = AimAtNeighbours(POLICY, GRAPH, max_attempt_steps=3, goes_on=goes_on)
     everywhere = lambda value, kind: jnp.full(count, value, kind)  # noqa: E731
     memory = Aim(
         everywhere(source, jnp.uint32)[:, None],
@@ -51,6 +58,13 @@ def test_an_attempt_is_over_as_soon_as_the_attributes_change():
     assert outcome.ended.tolist() == memory.idle.tolist() == [False, True, True]
     assert outcome.reached.tolist() == [False, True, False]
     assert memory.age.tolist() == [1, 1, 1]
+
+
+def test_an_attempt_that_goes_on_is_over_only_where_it_was_aimed_or_after_its_last_step():
+    memory, outcome = judged([0, 1, 2], goes_on=True)
+    assert outcome.ended.tolist() == memory.idle.tolist() == outcome.reached.tolist() == [False, True, False]
+    assert memory.edge.tolist() == [0, 0, 0], "the aim stays"
+    assert judged([2], age=2, goes_on=True)[1].ended.tolist() == [True]
 
 
 def test_an_attempt_is_given_up_after_its_last_step():

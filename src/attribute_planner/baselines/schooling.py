@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -14,7 +14,7 @@ from attribute_planner.baselines.regimes import Stage, open_stages, stages_of
 from attribute_planner.baselines.trials import Steps, Trials
 from attribute_planner.environments.interface import Environment, PureEnvironment
 from attribute_planner.learning.progress import Watch
-from attribute_planner.learning.reinforce import Batch, weighted_mean
+from attribute_planner.learning.reinforce import Batch
 from attribute_planner.parts.detector import AttributeDetector
 
 Key = jax.Array
@@ -74,17 +74,18 @@ def attend(
         env, regime, mentioned=config.mentioned, partial=config.partial, single_attempts=config.single_attempts
     )
     trials = trials_for(env, detector, stages, config, key=begin_key)
-    spent, number = 0, 0
+    spent, number, ends = 0, 0, Ends.none()
     while spent < config.steps:
         collect_key, update_key = jax.random.split(jax.random.fold_in(windows_key, number))
         done = spent / config.steps
         opened = open_stages(len(stages), done, config.ramp)
         steps = trials.collect(player_of(learner), config.window, opened, key=collect_key)
         learner, metrics = update(learner, steps, jnp.float32(1 - done), update_key)
-        spent, number = spent + int(steps.weight.sum()), number + 1
+        spent, number, ends = spent + int(steps.weight.sum()), number + 1, add_ends(ends, steps)
         if number % WINDOWS_PER_REPORT == 0 or spent >= config.steps:
-            shown = {"steps": spent, "stages": opened, **success_of(steps), **metrics}
+            shown = {"steps": spent, "stages": opened, "success": ends.success, **metrics}
             watch(name, min(spent / config.steps, 1.0), {key: float(value) for key, value in shown.items()}, None)
+            ends = Ends.none()
     trials.close()
     return learner
 
@@ -102,10 +103,27 @@ def trials_for(
     return HostTrials(env, detector, stages, config.copies, config.rounds)
 
 
-def success_of(steps: Steps) -> dict[str, jax.Array]:
-    """The share of the trials that ended, in one way or another, by reaching their goal."""
+class Ends(NamedTuple):
+    """How many trials were over, in one way or another, and how many of these had reached their goal."""
+
+    over: jax.Array
+    reached: jax.Array
+
+    @classmethod
+    def none(cls) -> "Ends":
+        return cls(jnp.float32(0), jnp.float32(0))
+
+    @property
+    def success(self) -> float:
+        """The share that reached its goal; 0 while none is over."""
+        return float(self.reached / jnp.maximum(self.over, 1))
+
+
+@jax.jit
+def add_ends(ends: Ends, steps: Steps) -> Ends:
+    """With the trials that were over in these steps."""
     over = jnp.where(steps.ended | steps.cut, steps.weight, 0.0)
-    return {"success": weighted_mean(steps.reached.astype(jnp.float32), over)}
+    return Ends(ends.over + over.sum(), ends.reached + jnp.where(steps.reached, over, 0.0).sum())
 
 
 def batch_of(steps: Steps, step_reward: float) -> Batch:

@@ -130,6 +130,8 @@ PLOTS: tuple[Callable[[Sequence[Record]], Plot], ...] = (sample_size_plot, edges
 
 COLOURS = ("#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377")
 PANEL_INCHES = (4.2, 3.0)
+LABEL_INCHES, LABELS_PER_PANEL = 0.2, 2
+"""What lines are called stands below the panels, in so many columns for each: beside the lines there may be no room."""
 ORDERS_OF_MAGNITUDE = 100
 """Where the highest line is so many times as high as the lowest, the latter would not be seen on a linear axis."""
 
@@ -142,12 +144,19 @@ def draw_plot(path: Path, plot: Plot) -> None:
     panels = list(dict.fromkeys(line.panel for line in plot.lines))
     settings: dict[Any, Any] = {"svg.hashsalt": "attribute_planner", "svg.fonttype": "none", "font.size": 9}
     with rc_context(settings):
-        size = (PANEL_INCHES[0] * len(panels), PANEL_INCHES[1])
+        labels = list(dict.fromkeys(line.label for line in plot.lines))
+        columns = LABELS_PER_PANEL * len(panels)
+        size = (PANEL_INCHES[0] * len(panels), PANEL_INCHES[1] + LABEL_INCHES * -(-len(labels) // columns))
         figure = Figure(figsize=size, layout="constrained")
         axes = figure.subplots(1, len(panels), squeeze=False)[0]
         for axis, panel in zip(axes, panels, strict=True):
             _draw_panel(axis, plot, [line for line in plot.lines if line.panel == panel])
             axis.set_title(panel)
+        drawn = [axis.get_legend_handles_labels() for axis in axes]
+        named = {label: handle for handles, labels in drawn for handle, label in zip(handles, labels, strict=True)}
+        figure.legend(
+            [named[label] for label in labels], labels, loc="outside lower center", ncols=columns, frameon=False
+        )
         path.parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(path, format="svg", metadata={"Date": None, "Creator": None, "Description": plot.digest})
 
@@ -173,7 +182,6 @@ def _draw_panel(axis: Any, plot: Plot, lines: Sequence[Line]) -> None:
         axis.set_yscale("log")
     axis.set_xlabel(plot.x)
     axis.set_ylabel(plot.y)
-    axis.legend(frameon=False, fontsize=8)
 
 
 def digest_in(path: Path) -> str:

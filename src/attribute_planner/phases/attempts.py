@@ -56,7 +56,8 @@ class Aimed(NamedTuple):
 class Outcome(NamedTuple):
     """What a step meant for the attempt; `[B]` each.
 
-    ended: the attempt is over: the attributes changed, t_max was reached, or the episode ended for good.
+    ended: the attempt is over: the attributes changed (or, where it goes on, it arrived), t_max was reached, or the
+        episode ended for good.
     reached: it arrived where it was aimed.
     cut: the episode's time limit came first; nothing is known of how the attempt would have gone on.
     """
@@ -70,6 +71,7 @@ class AimAtNeighbours(Behaviour[Aim]):
     """Picks a neighbour of the current set, by visit counts, and acts towards it until the attempt is over.
 
     plans: with them, the neighbour on the way to a far set is picked, as long as there is one.
+    goes_on: whether an attempt that came into another set than the one aimed at goes on from there.
     """
 
     policy: GoalPolicy
@@ -77,6 +79,7 @@ class AimAtNeighbours(Behaviour[Aim]):
     max_attempt_steps: int = eqx.field(static=True)
     greedy: bool = eqx.field(static=True, default=False)
     plans: jax.Array | None = None
+    goes_on: bool = eqx.field(static=True, default=False)
 
     def begin(self, copies: int) -> Aim:
         source = jnp.zeros((copies, self.graph.words.shape[1]), jnp.uint32)
@@ -110,9 +113,9 @@ class AimAtNeighbours(Behaviour[Aim]):
 
     def judge(self, memory: Aim, arrival: Arrival) -> tuple[Aim, Outcome]:
         age = memory.age + 1
-        left = jnp.any(arrival.words != memory.source, axis=-1)
-        ended = left | (age >= self.max_attempt_steps) | arrival.terminated
         reached = jnp.all(arrival.words == self.graph.target_words(memory.edge), axis=-1) & (memory.edge != UNKNOWN)
+        over = reached if self.goes_on else jnp.any(arrival.words != memory.source, axis=-1)
+        ended = over | (age >= self.max_attempt_steps) | arrival.terminated
         cut = jnp.asarray(arrival.truncated) & ~ended
         return memory._replace(age=age, idle=ended | cut), Outcome(ended, reached, cut)
 

@@ -34,6 +34,9 @@ class PractiseConfig:
     which a transition is a single step: practice then only keeps the score."""
     max_attempt_steps: int = 80
     """After how many steps an attempt at a neighbour is given up: t_max."""
+    goes_on: bool = False
+    """Whether an attempt that came into another set than the one aimed at goes on from there until t_max. So says the
+    paper's text; its Algorithm 1 ends an attempt with any change."""
     step_reward: float = STEP_REWARD
     """Reward of every step, so that short ways are preferred; arriving earns 1. The paper has −0.1, under which it pays
     to change any attribute at once rather than to walk ten steps to the right one."""
@@ -142,7 +145,9 @@ def _practise_epoch(
     score = jnp.zeros((3, len(practised.attempts)), jnp.int32)
     for window_key in jax.random.split(windows_key, config.windows_per_epoch):
         collect_key, update_key = jax.random.split(window_key)
-        behaviour = AimAtNeighbours(learner.policy, graph, config.max_attempt_steps, config.greedy, plans)
+        behaviour = AimAtNeighbours(
+            learner.policy, graph, config.max_attempt_steps, config.greedy, plans, config.goes_on
+        )
         experience = collector.collect(behaviour, config.window, key=collect_key)
         score = add_attempts(score, experience)
         remaining = jnp.float32(max(1 - steps / config.steps, 0.0))

@@ -15,7 +15,8 @@ SMALL = {
 
 CHANGES = {
     "step-reward": ("practise.step_reward=-0.01",),
-    "hindsight": ("practise.hindsight=0.5",),
+    "any-change": ("practise.goes_on=false",),
+    "hindsight": ("practise.goes_on=false", "practise.hindsight=0.5"),
     "reuse": (
         "practise.learning.passes=4",
         "practise.learning.minibatches=4",
@@ -23,7 +24,7 @@ CHANGES = {
         "practise.learning.cool_down=true",
     ),
 }
-"""Our changes to the training as published, one at a time."""
+"""Our changes to the training as published, one at a time; hindsight has to know where an attempt ended."""
 
 BARELY_PRACTISED = "practise.steps=1"
 """Where only exploration is looked at."""
