@@ -7,9 +7,9 @@ from attribute_planner.storage.agents import shipped_agents
 
 # By name: a task, how many of them, and which share must be solved. Physics and pictures take time.
 TRIED = {
-    "switches": ("multi-step", 40, 0.95),
-    "crafting": ("craft", 40, 0.95),
-    "blocks": ("multi-step", 20, 0.95),
+    "switches": ("multi-step", 20, 0.95),
+    "crafting": ("craft", 20, 0.95),
+    "blocks": ("multi-step", 10, 0.9),
     "blocks-continuous": ("1-step", 6, 0.6),
     "starcraft-small": ("build", 12, 0.9),
     "starcraft-large": ("build", 8, 0.75),

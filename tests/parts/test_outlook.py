@@ -13,7 +13,7 @@ from tests.probes import with_drawn_weights
 
 def an_outlook(name: str) -> tuple[Outlook, jax.Array, jax.Array]:
     """An untrained outlook, and a state to look at."""
-    env = make(name)
+    env = make(name, image_size=16)
     outlook = with_drawn_weights(lambda key: Outlook(env, 8, key=key))
     # With loud heads it would be so sure of everything that actions tie.
     outlook = eqx.tree_at(lambda outlook: outlook.heads.weight, outlook, replace_fn=lambda weight: 0.01 * weight)

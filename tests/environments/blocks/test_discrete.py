@@ -130,7 +130,7 @@ def test_a_step_is_compiled_once():
 
 def test_observation_and_description_are_what_the_environment_promises():
     state = ENV.reset(jax.random.key(3))
-    picture, values = ENV.observe(state), ENV.describe(state)
+    picture, values = jax.jit(ENV.observe)(state), ENV.describe(state)
     assert (picture.shape, picture.dtype) == (ENV.observation.shape, ENV.observation.dtype)
     assert (values.shape, values.dtype) == ((36,), np.int32)
     assert np.asarray(ENV.worlds(2).reset(jax.random.key(4)).observation).shape == (2, 128, 128, 3)
@@ -138,7 +138,7 @@ def test_observation_and_description_are_what_the_environment_promises():
 
 def test_pictures_can_be_smaller_but_not_too_small():
     env = Blocks(image_size=32)
-    picture = env.observe(env.reset(jax.random.key(0)))
+    picture = jax.jit(env.observe)(env.reset(jax.random.key(0)))
     assert picture.shape == env.observation.shape == (32, 32, 3)
     with pytest.raises(ConfigurationError, match=r"image_size is 8; .* 16 pixels"):
         make("blocks", image_size=8)
