@@ -10,8 +10,6 @@ SOURCES := $(wildcard src tests examples)
 
 # More workers than this only compile the same functions once more each.
 MAX_WORKERS ?= 8
-# Tests of a file mostly stay with one worker, so that what they share is trained once.
-SPREAD := --dist worksteal
 PYTEST_ARGS ?=
 
 # Pyright's wrapper would otherwise announce its newer releases.
@@ -34,7 +32,7 @@ demo: setup
 	$(BIN)/python examples/demo.py
 
 test: setup
-	$(BIN)/python -m pytest --numprocesses auto --maxprocesses $(MAX_WORKERS) $(SPREAD) $(PYTEST_ARGS)
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses $(MAX_WORKERS) $(PYTEST_ARGS)
 
 check: setup
 	$(BIN)/ruff format --check $(SOURCES)

@@ -153,7 +153,7 @@ def draw_plot(path: Path, plot: Plot) -> None:
             _draw_panel(axis, plot, [line for line in plot.lines if line.panel == panel])
             axis.set_title(panel)
         drawn = [axis.get_legend_handles_labels() for axis in axes]
-        named = {label: handle for handles, labels in drawn for handle, label in zip(handles, labels, strict=True)}
+        named = {name: handle for handles, names in drawn for handle, name in zip(handles, names, strict=True)}
         figure.legend(
             [named[label] for label in labels], labels, loc="outside lower center", ncols=columns, frameon=False
         )
