@@ -38,8 +38,8 @@ class PractiseConfig:
     """Whether an attempt that came into another set than the one aimed at goes on from there until t_max. So says the
     paper's text; its Algorithm 1 ends an attempt with any change."""
     step_reward: float = STEP_REWARD
-    """Reward of every step, so that short ways are preferred; arriving earns 1. The paper has −0.1, under which it pays
-    to change any attribute at once rather than to walk ten steps to the right one."""
+    """Reward of every step, so that short ways are preferred; arriving earns 1. The paper has −0.1; if any change
+    ends an attempt, it then pays to change whatever is near rather than to walk ten steps to the right thing."""
     hindsight: float = HINDSIGHT
     """Share of the attempts that ended in another set than the one aimed at which are learned from as if that one had
     been the aim; 0 for the paper's way."""
