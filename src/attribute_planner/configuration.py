@@ -129,6 +129,8 @@ IMAGES = FitConfig(updates=2_500, batch=1024, learning_rate=3e-3, weight_decay=1
 
 HARD_IMAGES = replace(IMAGES, updates=24_000, batch=256)
 """For blocks that lie anywhere: as many updates as time allows, each of fewer pictures."""
+HARDEST_IMAGES = replace(HARD_IMAGES, updates=48_000)
+"""For what has to be exact about where they lie."""
 
 BLOCKS = TrainConfig(
     detect=DetectConfig(learn=True, labels=1_000_000, held_out=0.02, fit=IMAGES, width=128),
@@ -152,12 +154,12 @@ BLOCKS = TrainConfig(
 BLOCKS_CONTINUOUS = replace(
     BLOCKS,
     detect=replace(
-        BLOCKS.detect, labels=150_000, steps_between=1, persistence=2.0, fit=HARD_IMAGES, width=256, keypoints=64
+        BLOCKS.detect, labels=150_000, steps_between=1, persistence=2.0, fit=HARDEST_IMAGES, width=256, keypoints=64
     ),
     explore=replace(BLOCKS.explore, steps=500_000, persistence=2.0),
     practise=replace(BLOCKS.practise, steps=20_000, copies=2_048),
     inverse=replace(BLOCKS.inverse, steps_per_episode=20, fit=HARD_IMAGES),
-    foresee=replace(BLOCKS.foresee, fit=HARD_IMAGES, width=256, keypoints=64),
+    foresee=replace(BLOCKS.foresee, fit=HARDEST_IMAGES, width=256, keypoints=64),
 )
 """Physics is dear here: each state is labelled, and a scene is dropped into many times before it is cleared. Every
 other drop is at about the place of the one before: that builds towers, which single random drops hardly ever do."""

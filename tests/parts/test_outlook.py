@@ -7,7 +7,8 @@ import numpy as np
 
 from attribute_planner.environments.registry import make
 from attribute_planner.environments.spaces import MixedAction
-from attribute_planner.parts.outlook import Outlook, expect_all, likeliest
+from attribute_planner.parts.beliefs import Beliefs, certain
+from attribute_planner.parts.outlook import Outlook, expect_all, likeliest, log_prob_of, log_shares
 from tests.probes import with_drawn_weights
 
 
@@ -30,13 +31,12 @@ def test_the_likeliest_actions_are_those_that_lead_there():
     outlook, picture, values = an_outlook("blocks-continuous")
     points = jax.random.uniform(jax.random.key(2), (1, 40, 2))
     actions = MixedAction(jnp.arange(40).reshape(1, -1) % 4, points)
-    features = jnp.broadcast_to(outlook.features(picture)[:, None], (1, 40, 8))
-    expected, log_prob = expect_all(outlook, picture, values, actions)
+    features = outlook.features(picture)
+    expected, log_prob = expect_all(outlook, features, certain(values), actions)
     aim = expected[:, 17]
-    everywhere = jnp.broadcast_to(values[:, None], expected.shape)
-    chances = outlook.log_prob(features, everywhere, actions, jnp.broadcast_to(aim[:, None], expected.shape))
+    chances = log_prob_of(outlook, features, certain(values), actions, aim)
     assert np.allclose(chances[0, 17], log_prob[0, 17], atol=1e-4)
-    best = likeliest(outlook, picture, values, actions, aim, 3)
+    best = likeliest(outlook, features, certain(values), actions, aim, 3)
     assert isinstance(best, MixedAction)
     order = np.argsort(-np.asarray(chances[0]).sum(axis=-1))[:3]
     assert np.array_equal(best.point[0], points[0][order])
@@ -45,9 +45,21 @@ def test_the_likeliest_actions_are_those_that_lead_there():
 
 def test_what_is_not_wanted_does_not_count():
     outlook, picture, values = an_outlook("blocks-continuous")
-    action = MixedAction(jnp.zeros(1, jnp.int32), jnp.full((1, 2), 0.5))
-    nothing = jnp.full_like(values, -1)
-    assert np.allclose(outlook.log_prob(outlook.features(picture), values, action, nothing), 0.0)
-    everything = outlook.log_prob(outlook.features(picture), values, action, values)
-    some = outlook.log_prob(outlook.features(picture), values, action, values.at[:, 5:].set(-1))
-    assert everything.sum() < some.sum() < 0
+    action = MixedAction(jnp.zeros((1, 1), jnp.int32), jnp.full((1, 1, 2), 0.5))
+
+    def chance(outcome: jax.Array) -> float:
+        return float(log_prob_of(outlook, outlook.features(picture), certain(values), action, outcome).sum())
+
+    assert chance(jnp.full_like(values, -1)) == 0.0
+    assert chance(values) < chance(values.at[:, 5:].set(-1)) < 0
+
+
+def test_what_may_be_the_case_is_weighed():
+    outlook, picture, values = an_outlook("blocks")
+    actions, features = jnp.arange(5, dtype=jnp.int32).reshape(1, -1), outlook.features(picture)
+    other = values.at[:, 3].set(1)
+    both = Beliefs(jnp.stack([values, other], axis=1), jnp.array([[0.75, 0.25]]))
+    alone = [np.exp(log_shares(outlook, features, certain(each), actions)) for each in (values, other)]
+    assert not np.allclose(alone[0], alone[1], atol=1e-3)
+    mixed = np.exp(log_shares(outlook, features, both, actions))
+    np.testing.assert_allclose(mixed, 0.75 * alone[0] + 0.25 * alone[1], atol=1e-5)

@@ -18,6 +18,7 @@ from attribute_planner.learning.examples import collect_examples, count_examples
 from attribute_planner.learning.fitting import FitConfig
 from attribute_planner.learning.inverse import InverseConfig
 from attribute_planner.learning.progress import nobody
+from attribute_planner.parts.beliefs import certain
 from attribute_planner.parts.outlook import Outlook, actions_to_try, expect_all
 from attribute_planner.phases.foresee import (
     IMAGINED_ATTEMPTS,
@@ -76,7 +77,9 @@ def test_the_outlook_knows_what_each_action_leads_to(run: tuple[Agent, Path]):
     places = jnp.arange(len(ALIASED.places))
     values = jax.vmap(ALIASED.describe)(places)
     actions = actions_to_try(ALIASED.actions, len(places), 0, key=jax.random.key(0))
-    expected, log_prob = expect_all(agent.outlook, ALIASED.look(places), values, actions)
+    expected, log_prob = expect_all(
+        agent.outlook, agent.outlook.features(ALIASED.look(places)), certain(values), actions
+    )
     truth = jax.vmap(
         lambda place: jax.vmap(lambda action: ALIASED.describe(ALIASED.step(place, action, jax.random.key(0))))(
             jnp.arange(2)

@@ -21,6 +21,7 @@ from attribute_planner.environments.spaces import (
     UnitObservation,
     uniform_action,
 )
+from attribute_planner.parts.beliefs import Beliefs
 from attribute_planner.parts.bodies import body_for, no_values
 from attribute_planner.parts.layers import Dense, Tower
 
@@ -92,33 +93,48 @@ class Outlook(eqx.Module):
 
     def expect(self, features: jax.Array, values: jax.Array, action: Action) -> tuple[jax.Array, jax.Array]:
         """The likeliest values `int32[..., A]` after an action, and the log probability `[..., A]` of each."""
-        shares = jax.nn.log_softmax(self.logits(features, values, action))
-        return jnp.argmax(shares, axis=-1).astype(jnp.int32), jnp.max(shares, axis=-1)
-
-    def log_prob(self, features: jax.Array, values: jax.Array, action: Action, outcome: jax.Array) -> jax.Array:
-        """`[..., A]` how likely an action leads to the values `outcome` `int32[..., A]`; zero for those below 0."""
-        shares = jax.nn.log_softmax(self.logits(features, values, action))
-        of_outcome = jnp.take_along_axis(shares, jnp.maximum(outcome, 0)[..., None], axis=-1)[..., 0]
-        return jnp.where(outcome < 0, 0.0, of_outcome)
+        return _likeliest_values(jax.nn.log_softmax(self.logits(features, values, action)))
 
 
-def expect_all(
-    outlook: Outlook, observation: Observation, values: jax.Array, action: Action
-) -> tuple[jax.Array, jax.Array]:
+def log_shares(outlook: Outlook, features: jax.Array, beliefs: Beliefs, action: Action) -> jax.Array:
+    """`[B, K, A, V]` how likely each value is after each of K actions `[B, K]`, whatever may be the case before it."""
+    tried = _count(action)
+
+    def after(values: jax.Array) -> jax.Array:
+        return jax.nn.log_softmax(outlook.logits(_for_each(features, tried), _for_each(values, tried), action))
+
+    # One belief after the other: together they take as many times the memory.
+    of_each = jax.lax.map(after, jnp.moveaxis(beliefs.values, 1, 0))
+    weight = jnp.log(jnp.moveaxis(beliefs.weight, 1, 0))
+    return jax.nn.logsumexp(of_each + weight[:, :, None, None, None], axis=0)
+
+
+def expect_all(outlook: Outlook, features: jax.Array, beliefs: Beliefs, action: Action) -> tuple[jax.Array, jax.Array]:
     """`[B, K, A]` the likeliest values after each of K actions `[B, K]`, and the log probability of each."""
-    features, tried = outlook.features(observation), _count(action)
-    return outlook.expect(_for_each(features, tried), _for_each(values, tried), action)
+    return _likeliest_values(log_shares(outlook, features, beliefs, action))
+
+
+def log_prob_of(
+    outlook: Outlook, features: jax.Array, beliefs: Beliefs, action: Action, outcome: jax.Array
+) -> jax.Array:
+    """`[B, K, A]` how likely K actions `[B, K]` lead to the values `outcome` `[B, A]`; zero for those below 0."""
+    shares, outcome = log_shares(outlook, features, beliefs, action), outcome[:, None]
+    of_outcome = jnp.take_along_axis(shares, jnp.maximum(outcome, 0)[..., None], axis=-1)[..., 0]
+    return jnp.where(outcome < 0, 0.0, of_outcome)
 
 
 def likeliest(
-    outlook: Outlook, observation: Observation, values: jax.Array, action: Action, outcome: jax.Array, most: int
+    outlook: Outlook, features: jax.Array, beliefs: Beliefs, action: Action, outcome: jax.Array, most: int
 ) -> Action:
     """`[B, most]` those of the K actions `[B, K]` that likeliest lead to the values `outcome` `[B, A]`."""
-    tried = _count(action)
-    features, values, outcome = (_for_each(each, tried) for each in (outlook.features(observation), values, outcome))
-    log_prob = jnp.sum(outlook.log_prob(features, values, action, outcome), axis=-1)
+    log_prob = jnp.sum(log_prob_of(outlook, features, beliefs, action, outcome), axis=-1)
     best = jax.lax.top_k(log_prob, most)[1]
     return jax.tree.map(lambda leaf: jax.vmap(lambda row, places: row[places])(leaf, best), action)
+
+
+def _likeliest_values(shares: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Of log probabilities `[..., A, V]`: the likeliest values `int32[..., A]`, and how likely each is."""
+    return jnp.argmax(shares, axis=-1).astype(jnp.int32), jnp.max(shares, axis=-1)
 
 
 def _count(action: Action) -> int:

@@ -29,6 +29,7 @@ from attribute_planner.learning.examples import (
 )
 from attribute_planner.learning.inverse import InverseConfig
 from attribute_planner.learning.progress import Watch, nobody
+from attribute_planner.parts.beliefs import certain
 from attribute_planner.parts.detector import AttributeDetector
 from attribute_planner.parts.outlook import Outlook, actions_to_try, expect_all
 from attribute_planner.phases.explore import ExploreConfig
@@ -121,7 +122,7 @@ def _promises(
     outlook: Outlook, rarity: jax.Array, observation: Observation, values: jax.Array, actions: Action
 ) -> jax.Array:
     """`[B, K]` what each action promises."""
-    expected, log_prob = expect_all(outlook, observation, values, actions)
+    expected, log_prob = expect_all(outlook, outlook.features(observation), certain(values), actions)
     return promise_of(outlook.space, rarity, values, expected, jnp.exp(jnp.sum(log_prob, axis=-1)))
 
 

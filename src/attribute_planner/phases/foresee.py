@@ -18,6 +18,7 @@ from attribute_planner.environments.interface import Environment
 from attribute_planner.learning.examples import Examples, looked_at, renamed_counts
 from attribute_planner.learning.fitting import FitConfig, fit
 from attribute_planner.learning.progress import Watch
+from attribute_planner.parts.beliefs import certain
 from attribute_planner.parts.counting import TransitionCounts
 from attribute_planner.parts.outlook import Outlook, actions_to_try, expect_all
 from attribute_planner.parts.table import TransitionTable, table_of_counts
@@ -172,5 +173,6 @@ def _first_of_each(target: np.ndarray, wanted: np.ndarray) -> np.ndarray:
 def _all_expected(env: Environment, outlook: Outlook, steps: Examples, key: Key) -> tuple[jax.Array, jax.Array]:
     """`[B, K, A]` what each of K actions is expected to lead to, and `[B, K]` whether the outlook is sure of it."""
     action = actions_to_try(env.actions, steps.size, ACTIONS_TRIED, key=key)
-    expected, log_prob = expect_all(outlook, env.look(steps.before), jnp.asarray(steps.values, jnp.int32), action)
+    features, values = outlook.features(env.look(steps.before)), jnp.asarray(steps.values, jnp.int32)
+    expected, log_prob = expect_all(outlook, features, certain(values), action)
     return expected, jnp.sum(log_prob, axis=-1) > SURE

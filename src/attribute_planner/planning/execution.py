@@ -16,6 +16,7 @@ import numpy as np
 from attribute_planner.attributes import Goal
 from attribute_planner.environments.spaces import Action, Observation, uniform_action
 from attribute_planner.environments.worlds import Moment, Worlds, where_batch
+from attribute_planner.parts.beliefs import Beliefs, beliefs, certain, chance_of_goal
 from attribute_planner.parts.bodies import NO_VALUE
 from attribute_planner.parts.detector import AttributeDetector, detected_values
 from attribute_planner.parts.distributions import Categorical
@@ -60,11 +61,13 @@ def pursue(
     key: Key,
 ) -> list[Episode]:
     """Algorithm 2 for a batch: one goal in each copy, from the given moment, for at most `max_steps` steps."""
-    values, truth = detect(driver, moment), true_values(driver, moment)
     doubt = _doubt(driver, config)
     looks_ahead = doubt is not None
     planner = driver.foresight_planner if looks_ahead else driver.planner
-    walks = [Walk(planner, goal, values[i], truth[i], config, doubt) for i, goal in enumerate(goals)]
+    wanted = _all_of(goals)
+    values, truth = detect(driver, moment), true_values(driver, moment)
+    there = _chance_of_being_there(driver, moment, wanted)
+    walks = [Walk(planner, goal, values[i], truth[i], config, float(there[i]), doubt) for i, goal in enumerate(goals)]
     trails = Trails(driver.policy.action_space, len(walks))
     pictures = [_picture(worlds, i, config) for i in range(len(walks))]
     for step in range(max_steps):
@@ -80,14 +83,17 @@ def pursue(
         )
         if looks_ahead:
             action = _look_ahead(driver, moment, values, walks, key=act_key)
+            active = np.array([walk.active for walk in walks])
         else:
             action = _choose_actions(driver, moment, values, walks, trails, remembering, key=act_key)
         before, moment = moment.observation, worlds.step(action, chance_key)
         values, truth = detect(driver, moment), true_values(driver, moment)
+        there = _chance_of_being_there(driver, moment, wanted)
         for i in np.flatnonzero(active).tolist():
             taken = _action_of(action, i)
             transitions, aim = walks[i].transitions, walks[i].target
-            walks[i].advance(step, values[i], truth[i], bool(moment.over[i]), taken)
+            over, last = bool(moment.over[i]), step == max_steps - 1
+            walks[i].advance(step, values[i], truth[i], over, taken, there=1.0 if last else float(there[i]))
             if walks[i].transitions != transitions:
                 trails.forget(i)
             else:
@@ -130,11 +136,25 @@ def _look_ahead(driver: Driver, moment: Moment, values: np.ndarray, walks: Seque
     """An action for each copy: the one that is expected to lead nearest to its goal; any one where none does."""
     assert driver.outlook is not None
     aims = np.stack([walk.aim for walk in walks])
+    believed = _beliefs(driver, moment, values)
     options = consider(
-        driver.outlook, driver.policy, driver.foresight_planner, moment.observation, values, aims, key=key
+        driver.outlook, driver.policy, driver.foresight_planner, moment.observation, believed, aims, key=key
     )
     chosen = np.array([walk.look_ahead(options, copy) if walk.active else 0 for copy, walk in enumerate(walks)])
     return jax.tree.map(lambda leaf: leaf[np.arange(len(walks)), chosen], options.actions)
+
+
+BELIEFS, UNSURE = 4, 0.02
+"""How many sets may be the case, and from which chance of any other on to think of them."""
+
+
+def _beliefs(driver: Driver, moment: Moment, values: np.ndarray) -> Beliefs:
+    """What may be the case in each copy; where the detector is sure, only that."""
+    if driver.detector is not None:
+        believed = beliefs(driver.detector, moment.observation, BELIEFS)
+        if np.any(np.asarray(believed.weight[:, 1]) > UNSURE):
+            return believed
+    return certain(values)
 
 
 def detect(driver: Driver, moment: Moment) -> np.ndarray:
@@ -142,6 +162,21 @@ def detect(driver: Driver, moment: Moment) -> np.ndarray:
     if driver.detector is None:
         return np.asarray(moment.values)
     return np.asarray(detected_values(driver.detector, moment.observation))
+
+
+def _all_of(goals: Sequence[Goal]) -> Goal:
+    """The goals as a batch."""
+    at_least = [np.zeros_like(goal.wanted) if goal.at_least is None else goal.at_least for goal in goals]
+    return Goal(
+        np.stack([goal.values for goal in goals]), np.stack([goal.wanted for goal in goals]), np.stack(at_least)
+    )
+
+
+def _chance_of_being_there(driver: Driver, moment: Moment, goals: Goal) -> np.ndarray:
+    """`float[B]` how likely each copy is where its goal `[B]` is; only a detector leaves room for doubt."""
+    if driver.detector is None:
+        return np.ones(len(goals.values))
+    return np.asarray(chance_of_goal(driver.detector, moment.observation, goals), float)
 
 
 def true_values(driver: Driver, moment: Moment) -> np.ndarray:

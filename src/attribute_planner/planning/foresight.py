@@ -19,7 +19,8 @@ import numpy as np
 
 from attribute_planner.attributes import Goal
 from attribute_planner.environments.spaces import Action, Discrete, Observation, nearby_actions
-from attribute_planner.parts.outlook import Outlook, actions_to_try, expect_all, likeliest
+from attribute_planner.parts.beliefs import Beliefs
+from attribute_planner.parts.outlook import Outlook, actions_to_try, expect_all, likeliest, log_prob_of
 from attribute_planner.parts.policy import GoalPolicy
 from attribute_planner.parts.table import UNKNOWN
 from attribute_planner.planning.planner import Planner
@@ -68,13 +69,13 @@ def consider(
     policy: GoalPolicy,
     planner: Planner,
     observation: Observation,
-    values: np.ndarray,
+    beliefs: Beliefs,
     aims: np.ndarray,
     *,
     key: Key,
 ) -> Options:
     """What each of many actions would lead to; `aims` `[B, A]` are the sets that the policy would go for."""
-    actions, expected, log_prob = _consider(outlook, policy, observation, jnp.asarray(values), jnp.asarray(aims), key)
+    actions, expected, log_prob = _consider(outlook, policy, observation, beliefs, jnp.asarray(aims), key)
     expected = np.asarray(expected)
     words = np.asarray(planner.table.space.pack(expected))
     numbers = planner.table.numbers_of(words.reshape(-1, words.shape[-1])).reshape(expected.shape[:2])
@@ -83,21 +84,21 @@ def consider(
 
 @eqx.filter_jit
 def _consider(
-    outlook: Outlook, policy: GoalPolicy, observation: Observation, values: jax.Array, aims: jax.Array, key: Key
+    outlook: Outlook, policy: GoalPolicy, observation: Observation, beliefs: Beliefs, aims: jax.Array, key: Key
 ) -> tuple[Action, jax.Array, jax.Array]:
     random_key, policy_key, near_key = jax.random.split(key, 3)
-    actions = actions_to_try(outlook.actions, len(values), RANDOM_ACTIONS, key=random_key)
-    opinion = policy(observation, values, aims)
+    features = outlook.features(observation)
+    actions = actions_to_try(outlook.actions, len(aims), RANDOM_ACTIONS, key=random_key)
+    opinion = policy(observation, beliefs.values[:, 0], aims)
     if not isinstance(outlook.actions, Discrete):
         proposed = jax.vmap(lambda key: opinion.sample(key=key))(jax.random.split(policy_key, POLICY_ACTIONS))
         actions = _beside(actions, jax.tree.map(lambda leaf: jnp.moveaxis(leaf, 0, 1), proposed))
-        best = likeliest(outlook, observation, values, actions, aims, BEST_ACTIONS)
+        best = likeliest(outlook, features, beliefs, actions, aims, BEST_ACTIONS)
         around = jax.tree.map(lambda leaf: jnp.repeat(leaf, ROUND_EACH, axis=1), best)
         actions = _beside(actions, nearby_actions(outlook.actions, around, SPREAD, key=near_key))
-    expected, log_prob = expect_all(outlook, observation, values, actions)
-    followed = opinion.mode()
-    sure = outlook.log_prob(outlook.features(observation), values, followed, aims)
-    policys = jax.tree.map(lambda leaf: leaf[:, None], (followed, jnp.maximum(aims, 0), sure))
+    expected, log_prob = expect_all(outlook, features, beliefs, actions)
+    followed = jax.tree.map(lambda leaf: leaf[:, None], opinion.mode())
+    policys = followed, jnp.maximum(aims, 0)[:, None], log_prob_of(outlook, features, beliefs, followed, aims)
     return _beside((actions, expected, log_prob), policys)
 
 
@@ -145,7 +146,8 @@ class Foresight:
         chance[-1] += self.doubt * trusted
         with np.errstate(divide="ignore"):
             cost = STEP_COST - np.log(chance) + np.where(arrives, 0.0, onward)
-        cost[(expected == values).all(axis=-1)] = np.inf
+        if not self.goal.satisfied_by(values):
+            cost[(expected == values).all(axis=-1)] = np.inf
         penalties = self._penalties(number, expected)
         cost += penalties
         for (source, option), times in self._taken.items():
@@ -159,6 +161,13 @@ class Foresight:
         if number != UNKNOWN:
             self._raised[number] = max(float(cost[best]), self._raised.get(number, 0.0)) + BEEN_THERE
         return best
+
+    def best_chance(self, options: Options, copy: int) -> float:
+        """How likely the best of the options leads to the goal at once, less what a step costs."""
+        arrives = np.asarray(self.goal.satisfied_by(options.expected[copy, :-1]))
+        sure = options.log_prob[copy, :-1][:, np.asarray(self.goal.wanted)].sum(axis=-1)
+        best = np.where(arrives, sure, -np.inf).max()
+        return float(np.exp(best - STEP_COST))
 
     def failed(self, number: int, expected: np.ndarray) -> None:
         """From set `number`, the values `expected` `[A]` did not come about."""

@@ -31,6 +31,10 @@ class ExecutionConfig:
     """Whether to keep a picture of every step."""
 
 
+SURE = 0.9
+"""Nothing is gained by making surer of having arrived than this: a step costs as much."""
+
+
 class Expectation(NamedTuple):
     """What foresight expects of the next step.
 
@@ -47,6 +51,7 @@ class Expectation(NamedTuple):
 class Walk:
     """One copy's way to its goal: where it is (as detected, and in truth), what it aims at, how long it has tried.
 
+    there: how likely the goal is met, to the detector. Whoever looks ahead may make sure of it before stopping.
     doubt: how often the outlook is wrong; `None` for a walk without foresight.
     """
 
@@ -55,6 +60,7 @@ class Walk:
     values: np.ndarray
     truth: np.ndarray
     config: ExecutionConfig
+    there: float = 1.0
     doubt: float | None = None
     steps: int = 0
     transitions: int = 0
@@ -64,7 +70,7 @@ class Walk:
 
     def __post_init__(self) -> None:
         self.plan = self.planner.plan(self.values, self.goal)
-        self.success = self._believes_to_be_there() and bool(self.goal.satisfied_by(self.truth))
+        self.success = False
         self._shift = np.zeros(len(self.values), np.int32)
         self.number = self._locate(self.values)
         self._pursue(self.goal)
@@ -73,12 +79,15 @@ class Walk:
             self._lowered = nearly(self.planner, self.number, self.goal)
         if self._lowered is not None:
             self._pursue(self._lowered)
-        self.active = (self.plan.reachable or self._lowered is not None) and not self._believes_to_be_there()
+        self._foresight = None if self.doubt is None else Foresight(self.planner, self.goal, self.doubt)
+        self.active = self.plan.reachable or self._lowered is not None or self._foresight is not None
         self._origin, self._choice = self.number, NO_WAY
+        if self._is_sure_to_be_there():
+            self._stop()
         if self.active:
             self._choose()
-        self._foresight = None if self.doubt is None else Foresight(self.planner, self.goal, self.doubt)
         self._expected: Expectation | None = None
+        self._doubted = 0.0
 
     @property
     def target(self) -> int:
@@ -89,6 +98,8 @@ class Walk:
     def aim(self) -> np.ndarray:
         """`int32[A]` the set that the policy is told to reach; none if there is no plan."""
         table, target = self.planner.table, self._choice.target
+        if target == UNKNOWN and self._foresight is not None:
+            return np.where(self.goal.wanted, self.goal.values, self.values).astype(np.int32)
         if target == UNKNOWN:
             return np.full(len(table.space), NO_VALUE, np.int32)
         if self._origin == self.number and not self._shift.any():
@@ -101,12 +112,20 @@ class Walk:
         return self._pursuit.patience is not None and self._choice.target != UNKNOWN
 
     def look_ahead(self, options: Options, copy: int) -> int:
-        """Which of the options to take; each in turn while none is expected to lead to the goal."""
+        """Which of the options to take; each in turn while none is expected to lead to the goal.
+
+        If it may be there already, it stops unless some option is likelier to lead there, and options do something.
+        """
         assert self._foresight is not None
         edge, count = self._choice.edge, options.numbers.shape[1]
         trusted = 0.0 if edge == UNKNOWN else float(self.planner.table.probability[edge])
-        best = self._foresight.choose(self.number, self.values, options, copy, trusted)
         self._expected = None
+        if self._believes_to_be_there():
+            if self.there == self._doubted or self._foresight.best_chance(options, copy) <= self.there:
+                self._stop()
+                return 0
+            self._doubted = self.there
+        best = self._foresight.choose(self.number, self.values, options, copy, trusted)
         if best is None:
             return self.steps % count
         attempted = best == count - 1
@@ -114,9 +133,12 @@ class Walk:
         self._expected = Expectation(options.expected[copy, best], sure, attempted)
         return best
 
-    def advance(self, step: int, values: np.ndarray, truth: np.ndarray, over: bool, action: Any) -> None:
+    def advance(
+        self, step: int, values: np.ndarray, truth: np.ndarray, over: bool, action: Any, there: float = 1.0
+    ) -> None:
         """Take in where a step has led (as detected, and in truth), and decide what to aim at next."""
-        before, choice, aim, self.truth = self.values, self._choice, self.aim, truth
+        before, choice, aim = self.values, self._choice, self.aim
+        self.truth, self.there = truth, there
         if self._foresight and self._expected and (values != self._expected.values).any():
             self._foresight.failed(self.number, self._expected.values)
         self.steps, self.waited = step + 1, self.waited + 1
@@ -126,6 +148,8 @@ class Walk:
         elif self._pursuit.patience is not None and self.waited >= self._pursuit.patience:
             outcome, replanned = GAVE_UP, True
             self._fail()
+        if self._is_sure_to_be_there():
+            self._stop()
         if over and self.active:
             outcome, self.active = ENDED, False
         if self.config.record:
@@ -149,6 +173,14 @@ class Walk:
     def _believes_to_be_there(self) -> bool:
         return bool(self.goal.satisfied_by(self.values))
 
+    def _is_sure_to_be_there(self) -> bool:
+        """Whether it believes to be there, and cannot or need not make sure."""
+        return self._believes_to_be_there() and (self._foresight is None or self.there >= SURE)
+
+    def _stop(self) -> None:
+        """It is there, as far as it can tell."""
+        self.success, self.active = bool(self.goal.satisfied_by(self.truth)), False
+
     def _move(self, values: np.ndarray) -> tuple[str, bool]:
         """The attributes changed: the way leads on from there."""
         number = self._locate(values)
@@ -160,7 +192,7 @@ class Walk:
             self._blame_the_edge()
         self.values, self.number, self.waited = values, number, 0
         if self._believes_to_be_there():
-            self.success, self.active = bool(self.goal.satisfied_by(self.truth)), False
+            self._choice = NO_WAY
             return (ARRIVED if arrived else DEVIATED), False
         self._choose()
         self.replans += not arrived
@@ -168,14 +200,14 @@ class Walk:
 
     def _fail(self) -> None:
         """Nothing changed for too long."""
-        if self._choice.edge != UNKNOWN:
-            self._blame_the_edge()
+        self._blame_the_edge()
         self.waited, self.replans = 0, self.replans + 1
         self._choose()
 
     def _blame_the_edge(self) -> None:
         """The edge did not lead where it should, if it was tried at all."""
-        if self._foresight is None or (self._expected is not None and self._expected.attempted):
+        attempted = self._foresight is None or (self._expected is not None and self._expected.attempted)
+        if attempted and self._choice.edge != UNKNOWN:
             self._pursuit.failed(self._origin, self._choice.edge)
 
     def _choose(self) -> None:
