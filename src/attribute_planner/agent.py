@@ -17,9 +17,10 @@ from attribute_planner.parts.outlook import Outlook
 from attribute_planner.parts.policy import GoalPolicy
 from attribute_planner.parts.table import TransitionTable
 from attribute_planner.planning.episode import Episode
-from attribute_planner.planning.execution import Driver, detect, pursue
+from attribute_planner.planning.execution import Driver, pursue
 from attribute_planner.planning.foresight import STEP_COST
 from attribute_planner.planning.planner import Plan, Planner
+from attribute_planner.planning.sight import look
 from attribute_planner.planning.walk import ExecutionConfig
 
 NamedGoal = Mapping[str, Value] | str
@@ -109,7 +110,7 @@ class Agent:
 
     def detect(self, moment: Moment) -> np.ndarray:
         """`int32[B, A]` what the agent believes the attributes of a batch of worlds to be."""
-        return detect(self._driver, moment)
+        return look(self.detector, moment).values
 
     def task(self, name: str | None) -> Task:
         """A task of the agent's environment; the main one for `None`."""

@@ -193,8 +193,8 @@ class Mistaken(AttributeDetector):
         self.trunk, self.heads, self.space = ignorant.trunk, ignorant.heads, ignorant.space
         self.sees = jnp.array([sees[place.values[0]] for place in RING.places])
 
-    def __call__(self, observation: Any) -> jax.Array:
-        return self.sees[jnp.argmax(observation, axis=-1)][..., None]
+    def logits(self, observation: Any) -> jax.Array:
+        return 20 * jax.nn.one_hot(self.sees[jnp.argmax(observation, axis=-1)], 5)[..., None, :]
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,12 @@
 
 from typing import NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from attribute_planner.attributes import Goal
-from attribute_planner.environments.spaces import Array, Observation
-from attribute_planner.parts.detector import AttributeDetector
+from attribute_planner.environments.spaces import Array
 
 
 class Beliefs(NamedTuple):
@@ -27,27 +26,25 @@ def certain(values: Array) -> Beliefs:
     return Beliefs(jnp.asarray(values)[:, None], jnp.ones((len(values), 1)))
 
 
-@eqx.filter_jit
-def beliefs(detector: AttributeDetector, observation: Observation, most: int) -> Beliefs:
-    """What a detector sees in a batch of observations, and the same with one value changed of which it is unsure."""
-    shares = jax.nn.log_softmax(detector.logits(jnp.asarray(observation)))
-    best, second = jnp.moveaxis(jax.lax.top_k(shares, 2)[0], -1, 0)
-    first_value, second_value = jnp.moveaxis(jax.lax.top_k(shares, 2)[1], -1, 0)
-    odds, doubtful = jax.lax.top_k(second - best, most - 1)
-    changed = jax.nn.one_hot(doubtful, shares.shape[1], dtype=bool)
-    others = jnp.where(changed, second_value[:, None], first_value[:, None])
-    values = jnp.concatenate([first_value[:, None], others], axis=1).astype(jnp.int32)
-    return Beliefs(values, jax.nn.softmax(jnp.pad(odds, ((0, 0), (1, 0)))))
+def beliefs_of(log_shares: np.ndarray, most: int) -> Beliefs:
+    """Of log probabilities `[B, A, V]`: the likeliest values, and the same with one of the least sure ones changed."""
+    order = np.argsort(-log_shares, axis=-1)
+    best, second = (np.take_along_axis(log_shares, order[..., place, None], axis=-1)[..., 0] for place in (0, 1))
+    doubtful = np.argsort(best - second, axis=-1)[:, : most - 1]
+    count = 1 + doubtful.shape[1]
+    values = np.repeat(order[:, None, :, 0], count, axis=1).astype(np.int32)
+    rows, places = np.arange(len(values))[:, None], np.arange(1, count)
+    values[rows, places, doubtful] = order[rows, doubtful, 1]
+    odds = np.exp(second - best)[rows, doubtful]
+    weight = np.concatenate([np.ones((len(values), 1)), odds], axis=1)
+    return Beliefs(jnp.asarray(values), jnp.asarray(weight / weight.sum(axis=1, keepdims=True), jnp.float32))
 
 
-@eqx.filter_jit
-def chance_of_goal(detector: AttributeDetector, observation: Observation, goal: Goal) -> jax.Array:
-    """`[B]` how likely a detector takes each of a batch of observations to show what its goal `[B]` asks for."""
-    shares = jax.nn.log_softmax(detector.logits(jnp.asarray(observation)))
-    value = jnp.arange(shares.shape[-1], dtype=jnp.int32).reshape(1, 1, -1)
-    wanted_value = jnp.asarray(goal.values, jnp.int32)[..., None]
-    will_do = value == wanted_value
+def chance_of_goal(log_shares: np.ndarray, goal: Goal) -> np.ndarray:
+    """`[B]` how likely what each goal `[B]` asks for is the case, by log probabilities `[B, A, V]` of the values."""
+    value, asked_for = np.arange(log_shares.shape[-1]), np.asarray(goal.values)[..., None]
+    will_do = value == asked_for
     if goal.at_least is not None:
-        will_do |= jnp.asarray(goal.at_least)[..., None] & (value > wanted_value)
-    met = jax.nn.logsumexp(jnp.where(will_do, shares, -jnp.inf), axis=-1)
-    return jnp.exp(jnp.sum(jnp.where(jnp.asarray(goal.wanted), met, 0.0), axis=-1))
+        will_do |= np.asarray(goal.at_least)[..., None] & (value > asked_for)
+    met = np.where(will_do, np.exp(log_shares), 0.0).sum(axis=-1)
+    return np.where(np.asarray(goal.wanted), met, 1.0).prod(axis=-1)

@@ -43,6 +43,12 @@ def detected_values(detector: AttributeDetector, observation: Observation) -> ja
     return detector(observation)
 
 
+@eqx.filter_jit
+def detected_shares(detector: AttributeDetector, observation: Observation) -> jax.Array:
+    """`[B, A, V]` how likely each value is, to a detector, in a batch of observations (log probabilities); compiled."""
+    return jax.nn.log_softmax(detector.logits(jnp.asarray(observation)))
+
+
 class ItemsTrunk(eqx.Module):
     """For bags of words: each thing in the world is read by itself, and what was read is summed.
 

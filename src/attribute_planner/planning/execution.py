@@ -16,15 +16,15 @@ import numpy as np
 from attribute_planner.attributes import Goal
 from attribute_planner.environments.spaces import Action, Observation, uniform_action
 from attribute_planner.environments.worlds import Moment, Worlds, where_batch
-from attribute_planner.parts.beliefs import Beliefs, beliefs, certain, chance_of_goal
 from attribute_planner.parts.bodies import NO_VALUE
-from attribute_planner.parts.detector import AttributeDetector, detected_values
+from attribute_planner.parts.detector import AttributeDetector
 from attribute_planner.parts.distributions import Categorical
 from attribute_planner.parts.outlook import Outlook
 from attribute_planner.parts.policy import GoalPolicy
 from attribute_planner.planning.episode import Episode
 from attribute_planner.planning.foresight import consider
 from attribute_planner.planning.planner import Planner
+from attribute_planner.planning.sight import Sight, look
 from attribute_planner.planning.trails import Trails
 from attribute_planner.planning.walk import ExecutionConfig, Walk
 
@@ -64,10 +64,12 @@ def pursue(
     doubt = _doubt(driver, config)
     looks_ahead = doubt is not None
     planner = driver.foresight_planner if looks_ahead else driver.planner
-    wanted = _all_of(goals)
-    values, truth = detect(driver, moment), true_values(driver, moment)
-    there = _chance_of_being_there(driver, moment, wanted)
-    walks = [Walk(planner, goal, values[i], truth[i], config, float(there[i]), doubt) for i, goal in enumerate(goals)]
+    wanted, sight = _all_of(goals), look(driver.detector, moment)
+    there = sight.chance_of(wanted)
+    walks = [
+        Walk(planner, goal, sight.values[i], sight.truth[i], config, float(there[i]), doubt)
+        for i, goal in enumerate(goals)
+    ]
     trails = Trails(driver.policy.action_space, len(walks))
     pictures = [_picture(worlds, i, config) for i in range(len(walks))]
     for step in range(max_steps):
@@ -82,18 +84,19 @@ def pursue(
             & np.array([walk.remembers for walk in walks])
         )
         if looks_ahead:
-            action = _look_ahead(driver, moment, values, walks, key=act_key)
+            action = _look_ahead(driver, moment, sight, walks, key=act_key)
             active = np.array([walk.active for walk in walks])
         else:
-            action = _choose_actions(driver, moment, values, walks, trails, remembering, key=act_key)
+            action = _choose_actions(driver, moment, sight.values, walks, trails, remembering, key=act_key)
         before, moment = moment.observation, worlds.step(action, chance_key)
-        values, truth = detect(driver, moment), true_values(driver, moment)
-        there = _chance_of_being_there(driver, moment, wanted)
+        sight = look(driver.detector, moment)
+        there = sight.chance_of(wanted)
         for i in np.flatnonzero(active).tolist():
             taken = _action_of(action, i)
             transitions, aim = walks[i].transitions, walks[i].target
-            over, last = bool(moment.over[i]), step == max_steps - 1
-            walks[i].advance(step, values[i], truth[i], over, taken, there=1.0 if last else float(there[i]))
+            # At the last step it is too late to make sure.
+            chance = 1.0 if step == max_steps - 1 else float(there[i])
+            walks[i].advance(step, sight.values[i], sight.truth[i], bool(moment.over[i]), taken, chance)
             if walks[i].transitions != transitions:
                 trails.forget(i)
             else:
@@ -132,36 +135,15 @@ def _choose_actions(
     return trails.decide(remembering, np.asarray(moment.observation), np.asarray(log_probs), np.asarray(action))
 
 
-def _look_ahead(driver: Driver, moment: Moment, values: np.ndarray, walks: Sequence[Walk], *, key: Key) -> Action:
+def _look_ahead(driver: Driver, moment: Moment, sight: Sight, walks: Sequence[Walk], *, key: Key) -> Action:
     """An action for each copy: the one that is expected to lead nearest to its goal; any one where none does."""
     assert driver.outlook is not None
     aims = np.stack([walk.aim for walk in walks])
-    believed = _beliefs(driver, moment, values)
     options = consider(
-        driver.outlook, driver.policy, driver.foresight_planner, moment.observation, believed, aims, key=key
+        driver.outlook, driver.policy, driver.foresight_planner, moment.observation, sight.beliefs(), aims, key=key
     )
     chosen = np.array([walk.look_ahead(options, copy) if walk.active else 0 for copy, walk in enumerate(walks)])
     return jax.tree.map(lambda leaf: leaf[np.arange(len(walks)), chosen], options.actions)
-
-
-BELIEFS, UNSURE = 4, 0.02
-"""How many sets may be the case, and from which chance of any other on to think of them."""
-
-
-def _beliefs(driver: Driver, moment: Moment, values: np.ndarray) -> Beliefs:
-    """What may be the case in each copy; where the detector is sure, only that."""
-    if driver.detector is not None:
-        believed = beliefs(driver.detector, moment.observation, BELIEFS)
-        if np.any(np.asarray(believed.weight[:, 1]) > UNSURE):
-            return believed
-    return certain(values)
-
-
-def detect(driver: Driver, moment: Moment) -> np.ndarray:
-    """`int32[B, A]` what the agent believes the attributes to be."""
-    if driver.detector is None:
-        return np.asarray(moment.values)
-    return np.asarray(detected_values(driver.detector, moment.observation))
 
 
 def _all_of(goals: Sequence[Goal]) -> Goal:
@@ -170,18 +152,6 @@ def _all_of(goals: Sequence[Goal]) -> Goal:
     return Goal(
         np.stack([goal.values for goal in goals]), np.stack([goal.wanted for goal in goals]), np.stack(at_least)
     )
-
-
-def _chance_of_being_there(driver: Driver, moment: Moment, goals: Goal) -> np.ndarray:
-    """`float[B]` how likely each copy is where its goal `[B]` is; only a detector leaves room for doubt."""
-    if driver.detector is None:
-        return np.ones(len(goals.values))
-    return np.asarray(chance_of_goal(driver.detector, moment.observation, goals), float)
-
-
-def true_values(driver: Driver, moment: Moment) -> np.ndarray:
-    """`int32[B, A]` the attributes as they are, by which success is judged; where f is not given, as detected."""
-    return detect(driver, moment) if moment.values is None else np.asarray(moment.values)
 
 
 @eqx.filter_jit

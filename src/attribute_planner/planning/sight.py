@@ -1,0 +1,49 @@
+"""Sights: what an agent sees of the worlds that it acts in, and how sure it is."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from attribute_planner.attributes import Goal
+from attribute_planner.environments.worlds import Moment
+from attribute_planner.parts.beliefs import Beliefs, beliefs_of, certain, chance_of_goal
+from attribute_planner.parts.detector import AttributeDetector, detected_shares
+
+
+class Sight(NamedTuple):
+    """What is seen of a batch of worlds.
+
+    values: `int32[B, A]` what the agent believes the attributes to be.
+    truth: `int32[B, A]` what they are, by which success is judged; where f is not given, as detected.
+    log_shares: `float32[B, A, V]` how likely each value is to the detector; `None` if the true f is asked.
+    """
+
+    values: np.ndarray
+    truth: np.ndarray
+    log_shares: np.ndarray | None
+
+    def chance_of(self, goals: Goal) -> np.ndarray:
+        """`float[B]` how likely each world is where its goal `[B]` is; only a detector leaves room for doubt."""
+        return np.ones(len(self.values)) if self.log_shares is None else chance_of_goal(self.log_shares, goals)
+
+    def beliefs(self) -> Beliefs:
+        """What may be the case in each world; where the detector is sure, only that."""
+        if self.log_shares is not None:
+            believed = beliefs_of(self.log_shares, BELIEFS)
+            if np.any(believed.weight[:, 1] > UNSURE):
+                return believed
+        return certain(self.values)
+
+
+BELIEFS, UNSURE = 4, 0.02
+"""How many sets may be the case, and from which chance of another one on to think of them."""
+
+
+def look(detector: AttributeDetector | None, moment: Moment) -> Sight:
+    """What a detector sees in a moment, and what is there; without one, the true f is asked."""
+    if detector is None:
+        values = np.asarray(moment.values)
+        return Sight(values, values, None)
+    log_shares = np.asarray(detected_shares(detector, moment.observation))
+    values = log_shares.argmax(axis=-1).astype(np.int32)
+    return Sight(values, values if moment.values is None else np.asarray(moment.values), log_shares)
