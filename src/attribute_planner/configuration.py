@@ -127,10 +127,12 @@ paper's 14 M steps, after which plans of twenty transitions fail too often."""
 IMAGES = FitConfig(updates=2_500, batch=1024, learning_rate=3e-3, weight_decay=1e-4)
 """However many examples there are. With a third of the step size, nearly twice as many updates are needed."""
 
-HARD_IMAGES = replace(IMAGES, updates=24_000, batch=256)
+HARD_IMAGES = replace(IMAGES, updates=24_000, batch=256, gradient_norm=1.0)
 """For blocks that lie anywhere: as many updates as time allows, each of fewer pictures."""
-HARDEST_IMAGES = replace(HARD_IMAGES, updates=48_000)
-"""For what has to be exact about where they lie."""
+HARDER_IMAGES = replace(HARD_IMAGES, updates=48_000)
+"""For a detector, which has to be exact about where they lie."""
+PICTURES_AND_DROPS = replace(HARD_IMAGES, batch=512, learning_rate=1e-3)
+"""For an outlook: products of what is seen and what is done make for large steps."""
 
 BLOCKS = TrainConfig(
     detect=DetectConfig(learn=True, labels=1_000_000, held_out=0.02, fit=IMAGES, width=128),
@@ -154,12 +156,12 @@ BLOCKS = TrainConfig(
 BLOCKS_CONTINUOUS = replace(
     BLOCKS,
     detect=replace(
-        BLOCKS.detect, labels=150_000, steps_between=1, persistence=2.0, fit=HARDEST_IMAGES, width=256, keypoints=64
+        BLOCKS.detect, labels=150_000, steps_between=1, persistence=2.0, fit=HARDER_IMAGES, width=256, keypoints=64
     ),
     explore=replace(BLOCKS.explore, steps=500_000, persistence=2.0),
     practise=replace(BLOCKS.practise, steps=20_000, copies=2_048),
     inverse=replace(BLOCKS.inverse, steps_per_episode=20, fit=HARD_IMAGES),
-    foresee=replace(BLOCKS.foresee, fit=HARDEST_IMAGES, width=256, keypoints=64),
+    foresee=replace(BLOCKS.foresee, fit=PICTURES_AND_DROPS, width=256, keypoints=64),
 )
 """Physics is dear here: each state is labelled, and a scene is dropped into many times before it is cleared. Every
 other drop is at about the place of the one before: that builds towers, which single random drops hardly ever do."""

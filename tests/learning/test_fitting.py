@@ -2,9 +2,10 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+import optax
 import pytest
 
-from attribute_planner.learning.fitting import REPORTS, FitConfig, falling_rate, fit
+from attribute_planner.learning.fitting import REPORTS, FitConfig, falling_rate, fit, optimiser_for
 
 
 class Line(eqx.Module):
@@ -51,6 +52,22 @@ def test_weight_decay_draws_towards_zero():
     line = Line(jnp.array(1.0))
     line = fit(line, all_of_it, squared_error, nothing, config, key=jax.random.key(0), report=lambda *_: None)
     assert 0 < float(line.slope) < 0.5
+
+
+def test_one_bad_batch_does_not_undo_what_was_learned():
+    optimiser = optimiser_for(FitConfig(updates=1000, learning_rate=0.1, gradient_norm=1.0))
+    without = optimiser_for(FitConfig(updates=1000, learning_rate=0.1))
+
+    def change_after_shock(optimiser: optax.GradientTransformation) -> float:
+        """How far the weight moves in ten small steps back after one huge gradient."""
+        state = optimiser.init(jnp.array(0.0))
+        moved = 0.0
+        for gradient in (0.5, 0.5, 1e6, *[-0.5] * 10):
+            change, state = optimiser.update(jnp.array(gradient), state, jnp.array(0.0))
+            moved += float(change)
+        return moved
+
+    assert abs(change_after_shock(optimiser)) < abs(change_after_shock(without)) / 2
 
 
 def test_the_step_size_falls_from_its_highest_to_zero():

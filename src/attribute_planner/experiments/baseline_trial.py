@@ -19,7 +19,7 @@ from attribute_planner.baselines.option_critic import OptionCriticConfig, Option
 from attribute_planner.baselines.options import OptionPolicy
 from attribute_planner.baselines.player import Player, PolicyPlayer
 from attribute_planner.environments.interface import Environment
-from attribute_planner.errors import RunDirectoryError
+from attribute_planner.errors import ConfigurationError, RunDirectoryError
 from attribute_planner.experiments.cells import Cell, Measurement, with_settings
 from attribute_planner.experiments.evaluation import Evaluation
 from attribute_planner.experiments.fairness import fair_config
@@ -29,7 +29,7 @@ from attribute_planner.parts.policy import GoalPolicy
 from attribute_planner.storage.arrays import arrays_of, fill, read_arrays, write_arrays, write_bytes
 from attribute_planner.storage.provenance import provenance
 from attribute_planner.storage.run_directory import CONFIG, METRICS, parameters_of
-from attribute_planner.storage.settings import settings_to_json
+from attribute_planner.storage.settings import settings_from_json, settings_to_json
 
 PLAYER = "player.safetensors"
 
@@ -41,7 +41,11 @@ def baseline_config(cell: Cell) -> Any:
 
 def is_baseline_config(saved: dict[str, Any], cell: Cell) -> bool:
     """Whether saved settings are those with which the cell is trained."""
-    return saved == json.loads(json.dumps(settings_to_json(baseline_config(cell))))
+    wanted = baseline_config(cell)
+    try:
+        return settings_from_json(type(wanted), saved) == wanted
+    except (RunDirectoryError, ConfigurationError):  # settings that no longer exist, or are no longer allowed
+        return False
 
 
 def trained_baseline(cell: Cell, run_dir: Path, say: Callable[[str], None]) -> Trained:

@@ -35,6 +35,9 @@ class FitConfig:
     """Step size of Adam at the start; it falls to zero along a cosine."""
     weight_decay: float = 0.0
     """How strongly weights are drawn towards zero (as a share of the step size)."""
+    gradient_norm: float = 0.0
+    """Gradients longer than this (global norm) are shortened to it; 0 for none. One batch in thousands can otherwise
+    undo all that was learned before it."""
 
 
 REPORTS = 20
@@ -54,11 +57,12 @@ def fit(network: Network, show: Show, loss: Loss, data: Any, config: FitConfig, 
 
 
 def optimiser_for(config: FitConfig) -> optax.GradientTransformation:
-    """Adam, with weights drawn towards zero if so configured."""
+    """Adam, with weights drawn towards zero and long gradients made shorter, if so configured."""
     rate = falling_rate(config.learning_rate, config.updates)
-    if config.weight_decay:
-        return optax.adamw(rate, weight_decay=config.weight_decay)
-    return optax.adam(rate)
+    adam = optax.adamw(rate, weight_decay=config.weight_decay) if config.weight_decay else optax.adam(rate)
+    if not config.gradient_norm:
+        return adam
+    return optax.chain(optax.clip_by_global_norm(config.gradient_norm), adam)
 
 
 def falling_rate(highest: float, updates: int) -> Callable[[Any], Any]:
