@@ -4,6 +4,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 
 from attribute_planner.agent import Agent
@@ -12,6 +13,7 @@ from attribute_planner.environments.interface import Environment
 from attribute_planner.parts.detector import AttributeDetector
 from attribute_planner.parts.table import TransitionTable
 from attribute_planner.planning.episode import ARRIVED, DEVIATED, ENDED, GAVE_UP, ON_THE_WAY, Episode
+from attribute_planner.planning.execution import enough_of
 from attribute_planner.planning.walk import ExecutionConfig
 from tests.probes import RING, Hosted, Oracle, numbers, partial_goal, table_of, with_drawn_weights
 
@@ -221,3 +223,14 @@ def test_pictures_are_taken_before_every_step_and_after_the_last():
     world = starting_at(RING, 0)
     episode = reach(Hosted(world), world, RING_TABLE, 2, pictures=True)
     assert [frame.shape for frame in episode.frames] == [(8, 12, 3)] * 3
+
+
+@pytest.mark.parametrize(
+    ("under_way", "most", "count"),
+    [(range(1000), 1000, 1000), (range(251), 1000, 1000), ([7, 9], 1000, 250), ([3], 5, 5)],
+)
+def test_only_those_under_way_are_looked_ahead_for(under_way, most, count):
+    rows = enough_of(np.array(under_way), most)
+    assert len(rows) == count
+    assert set(rows.tolist()) == set(under_way)
+    assert rows[: len(under_way)].tolist() == list(under_way)

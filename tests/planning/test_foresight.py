@@ -1,9 +1,14 @@
 """What foresight chooses, given what an outlook expects."""
 
-import numpy as np
+from dataclasses import replace
 
+import numpy as np
+import pytest
+
+from attribute_planner.parts.table import UNKNOWN, TransitionTable
 from attribute_planner.planning.foresight import STEP_COST, Foresight, Options
 from attribute_planner.planning.planner import Planner
+from attribute_planner.planning.walk import ExecutionConfig, Walk
 from tests.probes import numbers, partial_goal, table_of
 
 HERE, BESIDE, GOAL, ELSEWHERE = range(4)
@@ -54,3 +59,61 @@ def test_what_has_failed_from_here_is_not_tried_again_while_there_is_another_way
 
 def test_staying_is_no_choice():
     assert choice(foresight(), options((HERE, 0.99), (HERE, 0.5))) is None
+
+
+def test_the_chance_to_make_sure_is_that_of_the_best_option_less_a_step():
+    seen = options((GOAL, 0.6), (GOAL, 0.9), (BESIDE, 0.99), (GOAL, 1.0))
+    assert foresight().best_chance(seen, 0) == pytest.approx(0.9 * np.exp(-STEP_COST))
+    assert foresight().best_chance(options((BESIDE, 0.99), (GOAL, 1.0)), 0) == 0.0
+
+
+def walk_at(place: int, there: float, table: TransitionTable = TABLE) -> Walk:
+    """A walk to the goal by someone who looks ahead, is at a place, and takes it for the goal with chance `there`."""
+    here = np.array([place], np.int32)
+    return Walk(Planner(table, STEP_COST), partial_goal([GOAL]), here, here, ExecutionConfig(), there, doubt=0.0)
+
+
+def test_who_is_sure_to_be_there_stops():
+    walk = walk_at(GOAL, there=0.95)
+    assert (walk.active, walk.success) == (False, True)
+
+
+def test_who_may_be_there_makes_sure_if_that_is_likelier_to_succeed():
+    walk, goal = walk_at(GOAL, there=0.6), np.array([GOAL], np.int32)
+    assert walk.active
+    assert walk.look_ahead(options((BESIDE, 0.99), (GOAL, 0.95), (GOAL, 0.01)), 0) == 1
+    walk.advance(0, goal, goal, False, None, there=0.97)
+    assert (walk.active, walk.success, walk.steps) == (False, True, 1)
+
+
+def test_who_may_be_there_stops_if_nothing_is_likelier_to_succeed():
+    walk = walk_at(GOAL, there=0.6)
+    walk.look_ahead(options((BESIDE, 0.99), (GOAL, 0.62), (GOAL, 0.01)), 0)
+    assert (walk.active, walk.success, walk.steps) == (False, True, 0)
+
+
+def test_whoever_could_do_nothing_about_it_stops():
+    walk, goal, seen = walk_at(GOAL, there=0.6), np.array([GOAL], np.int32), options((GOAL, 0.95), (GOAL, 0.01))
+    walk.look_ahead(seen, 0)
+    walk.advance(0, goal, goal, False, None, there=0.6)
+    assert walk.active
+    walk.look_ahead(seen, 0)
+    assert (walk.active, walk.success, walk.steps) == (False, True, 1)
+
+
+def test_success_is_judged_by_the_truth_when_it_stops():
+    walk, goal = walk_at(HERE, there=0.0), np.array([GOAL], np.int32)
+    walk.look_ahead(options((GOAL, 0.9), (GOAL, 0.01)), 0)
+    walk.advance(0, goal, np.array([BESIDE], np.int32), False, None, there=0.92)
+    assert (walk.active, walk.success) == (False, False)
+
+
+def test_foresight_finds_a_way_that_the_table_does_not_know():
+    unknown = table_of(SPACE, [((HERE,), (BESIDE,), 0.9), ((BESIDE,), (HERE,), 0.9)])
+    walk, goal = walk_at(HERE, there=0.0, table=unknown), np.array([GOAL], np.int32)
+    assert walk.active
+    assert walk.aim.tolist() == [GOAL]
+    seen = options((BESIDE, 0.99), (GOAL, 0.8), (GOAL, 0.01))
+    assert walk.look_ahead(replace(seen, numbers=np.array([[1, UNKNOWN, UNKNOWN]])), 0) == 1
+    walk.advance(0, goal, goal, False, None)
+    assert (walk.active, walk.success) == (False, True)

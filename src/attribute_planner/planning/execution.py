@@ -88,7 +88,7 @@ def pursue(
             active = np.array([walk.active for walk in walks])
         else:
             action = _choose_actions(driver, moment, sight.values, walks, trails, remembering, key=act_key)
-        before, moment = moment.observation, worlds.step(action, chance_key)
+        before, moment = moment.observation, worlds.step_where(active, action, chance_key)
         sight = look(driver.detector, moment)
         there = sight.chance_of(wanted)
         for i in np.flatnonzero(active).tolist():
@@ -138,12 +138,32 @@ def _choose_actions(
 def _look_ahead(driver: Driver, moment: Moment, sight: Sight, walks: Sequence[Walk], *, key: Key) -> Action:
     """An action for each copy: the one that is expected to lead nearest to its goal; any one where none does."""
     assert driver.outlook is not None
-    aims = np.stack([walk.aim for walk in walks])
+    under_way = np.flatnonzero([walk.active for walk in walks])
+    rows = enough_of(under_way, len(walks))
+    aims = np.stack([walks[row].aim for row in rows.tolist()])
+    observation = jax.tree.map(lambda leaf: leaf[rows], moment.observation)
     options = consider(
-        driver.outlook, driver.policy, driver.foresight_planner, moment.observation, sight.beliefs(), aims, key=key
+        driver.outlook, driver.policy, driver.foresight_planner, observation, sight.beliefs(rows), aims, key=key
     )
-    chosen = np.array([walk.look_ahead(options, copy) if walk.active else 0 for copy, walk in enumerate(walks)])
-    return jax.tree.map(lambda leaf: leaf[np.arange(len(walks)), chosen], options.actions)
+    chosen = np.array([walks[row].look_ahead(options, place) for place, row in enumerate(under_way.tolist())])
+    # Whoever is done does as the first: it does not matter.
+    place = np.zeros(len(walks), int)
+    place[under_way] = np.arange(len(under_way))
+    return jax.tree.map(lambda leaf: leaf[place, chosen[place]], options.actions)
+
+
+FEWEST_ROWS = 64
+
+
+def enough_of(rows: np.ndarray, most: int) -> np.ndarray:
+    """The rows, some of them repeated: of the few counts that occur, each is compiled once.
+
+    Looking ahead is most of the work, and the longer a batch takes, the fewer of it are still under way.
+    """
+    count = most
+    while count // 4 >= max(len(rows), FEWEST_ROWS):
+        count //= 4
+    return np.resize(rows, count)
 
 
 def _all_of(goals: Sequence[Goal]) -> Goal:

@@ -26,13 +26,13 @@ class Sight(NamedTuple):
         """`float[B]` how likely each world is where its goal `[B]` is; only a detector leaves room for doubt."""
         return np.ones(len(self.values)) if self.log_shares is None else chance_of_goal(self.log_shares, goals)
 
-    def beliefs(self) -> Beliefs:
-        """What may be the case in each world; where the detector is sure, only that."""
+    def beliefs(self, rows: np.ndarray) -> Beliefs:
+        """What may be the case in the worlds `rows`; where the detector is sure of all of them, only that."""
         if self.log_shares is not None:
-            believed = beliefs_of(self.log_shares, BELIEFS)
+            believed = beliefs_of(self.log_shares[rows], BELIEFS)
             if np.any(believed.weight[:, 1] > UNSURE):
                 return believed
-        return certain(self.values)
+        return certain(self.values[rows])
 
 
 BELIEFS, UNSURE = 4, 0.02

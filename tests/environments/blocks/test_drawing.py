@@ -13,7 +13,7 @@ POSES = upright(cell_positions(TOWER.cells, TOWER.levels))
 
 def test_the_drawing_is_the_agents_picture_only_larger():
     drawn = draw_poses(POSES, size=128).astype(float)
-    seen = np.asarray(render(POSES)).astype(float)
+    seen = np.asarray(jax.jit(render)(POSES)).astype(float)
     assert np.abs(drawn - seen).mean() < 3.0
     assert Blocks().draw(TOWER).shape == (PICTURE_SIZE, PICTURE_SIZE, 3)
 
