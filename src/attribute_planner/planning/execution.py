@@ -94,9 +94,10 @@ def pursue(
         for i in np.flatnonzero(active).tolist():
             taken = _action_of(action, i)
             transitions, aim = walks[i].transitions, walks[i].target
-            # At the last step it is too late to make sure.
-            chance = 1.0 if step == max_steps - 1 else float(there[i])
-            walks[i].advance(step, sight.values[i], sight.truth[i], bool(moment.over[i]), taken, chance)
+            over = bool(moment.over[i])
+            # After the last step it is too late to make sure.
+            chance = 1.0 if over or step == max_steps - 1 else float(there[i])
+            walks[i].advance(step, sight.values[i], sight.truth[i], over, taken, chance)
             if walks[i].transitions != transitions:
                 trails.forget(i)
             else:
@@ -153,6 +154,7 @@ def _look_ahead(driver: Driver, moment: Moment, sight: Sight, walks: Sequence[Wa
 
 
 FEWEST_ROWS = 64
+"""Fewer take hardly less time."""
 
 
 def enough_of(rows: np.ndarray, most: int) -> np.ndarray:

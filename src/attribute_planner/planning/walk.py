@@ -276,8 +276,8 @@ class Walk:
             return ""
         if not self.plan.reachable:
             return self.plan.reason
-        if self.steps >= max_steps:
-            return f"the goal was not reached within {max_steps} steps."
         if self._believes_to_be_there():
             return "the detector took another attribute set for the goal."
+        if self.steps >= max_steps:
+            return f"the goal was not reached within {max_steps} steps."
         return "the episode ended, or led to where no plan is known, before the goal was reached."
