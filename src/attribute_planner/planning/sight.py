@@ -27,16 +27,20 @@ class Sight(NamedTuple):
         return np.ones(len(self.values)) if self.log_shares is None else chance_of_goal(self.log_shares, goals)
 
     def beliefs(self, rows: np.ndarray) -> Beliefs:
-        """What may be the case in the worlds `rows`; where the detector is sure of all of them, only that."""
+        """What may be the case in the worlds `rows`; where the detector is sure of all of them, only that.
+
+        Of few worlds always all, so that what comes of it is compiled but once.
+        """
         if self.log_shares is not None:
             believed = beliefs_of(self.log_shares[rows], BELIEFS)
-            if np.any(believed.weight[:, 1] > UNSURE):
+            if len(rows) <= FEW or np.any(believed.weight[:, 1] > UNSURE):
                 return believed
         return certain(self.values[rows])
 
 
 BELIEFS, UNSURE = 4, 0.02
 """How many sets may be the case, and from which chance of another one on to think of them."""
+FEW = 8
 
 
 def look(detector: AttributeDetector | None, moment: Moment) -> Sight:
