@@ -117,3 +117,11 @@ def test_foresight_finds_a_way_that_the_table_does_not_know():
     assert walk.look_ahead(replace(seen, numbers=np.array([[1, UNKNOWN, UNKNOWN]])), 0) == 1
     walk.advance(0, goal, goal, False, None)
     assert (walk.active, walk.success) == (False, True)
+
+
+def test_who_ends_in_the_wrong_place_is_told_that_it_was_the_detector():
+    unknown = table_of(SPACE, [((HERE,), (BESIDE,), 0.9), ((BESIDE,), (HERE,), 0.9)])
+    walk, goal = walk_at(HERE, there=0.0, table=unknown), np.array([GOAL], np.int32)
+    walk.look_ahead(replace(options((GOAL, 0.8), (GOAL, 0.01)), numbers=np.array([[UNKNOWN, UNKNOWN]])), 0)
+    walk.advance(0, goal, np.array([BESIDE], np.int32), False, None)
+    assert walk.episode(5, []).reason == "the detector took another attribute set for the goal."

@@ -41,6 +41,7 @@ class Sight(NamedTuple):
 BELIEFS, UNSURE = 4, 0.02
 """How many sets may be the case, and from which chance of another one on to think of them."""
 FEW = 8
+"""Worlds for which thinking of them costs next to nothing."""
 
 
 def look(detector: AttributeDetector | None, moment: Moment) -> Sight:

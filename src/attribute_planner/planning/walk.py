@@ -121,6 +121,7 @@ class Walk:
         trusted = 0.0 if edge == UNKNOWN else float(self.planner.table.probability[edge])
         self._expected = None
         if self._believes_to_be_there():
+            # As sure as before, to the last digit: what was done about it changed nothing.
             if self.there == self._doubted or self._foresight.best_chance(options, copy) <= self.there:
                 self._stop()
                 return 0
@@ -274,10 +275,10 @@ class Walk:
     def _reason(self, max_steps: int) -> str:
         if self.success:
             return ""
-        if not self.plan.reachable:
-            return self.plan.reason
         if self._believes_to_be_there():
             return "the detector took another attribute set for the goal."
+        if not self.plan.reachable:
+            return self.plan.reason
         if self.steps >= max_steps:
             return f"the goal was not reached within {max_steps} steps."
         return "the episode ended, or led to where no plan is known, before the goal was reached."
