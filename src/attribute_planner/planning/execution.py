@@ -143,8 +143,9 @@ def _look_ahead(driver: Driver, moment: Moment, sight: Sight, walks: Sequence[Wa
     rows = enough_of(under_way, len(walks))
     aims = np.stack([walks[row].aim for row in rows.tolist()])
     observation = jax.tree.map(lambda leaf: leaf[rows], moment.observation)
+    goals = np.stack([walks[row].wanted for row in rows.tolist()])
     options = consider(
-        driver.outlook, driver.policy, driver.foresight_planner, observation, sight.beliefs(rows), aims, key=key
+        driver.outlook, driver.policy, driver.foresight_planner, observation, sight.beliefs(rows), aims, goals, key=key
     )
     chosen = np.array([walks[row].look_ahead(options, place) for place, row in enumerate(under_way.tolist())])
     # Whoever is done does as the first: it does not matter.

@@ -10,7 +10,6 @@ outlook was on steps that it had not learned from, the more the policy is listen
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any
 
 import equinox as eqx
 import jax
@@ -18,19 +17,16 @@ import jax.numpy as jnp
 import numpy as np
 
 from attribute_planner.attributes import Goal
-from attribute_planner.environments.spaces import Action, Discrete, Observation, nearby_actions
+from attribute_planner.environments.spaces import Action, Observation
 from attribute_planner.parts.beliefs import Beliefs
-from attribute_planner.parts.outlook import Outlook, actions_to_try, expect_all, likeliest, log_prob_of
+from attribute_planner.parts.layers import beside
+from attribute_planner.parts.outlook import Outlook, expect_all, log_prob_of
 from attribute_planner.parts.policy import GoalPolicy
 from attribute_planner.parts.table import UNKNOWN
+from attribute_planner.planning.candidates import candidates
 from attribute_planner.planning.planner import Planner
 
 Key = jax.Array
-
-RANDOM_ACTIONS, POLICY_ACTIONS = 192, 64
-"""Where actions cannot be listed: how many random ones are considered, and how many that the policy proposes."""
-BEST_ACTIONS, ROUND_EACH, SPREAD = 8, 8, 0.02
-"""Of these, so many that likeliest lead to what is aimed at are looked around: how many beside each, and how far."""
 
 FAILED = 3.0
 """How much costlier an outcome becomes each time it was expected and did not come (in −log probability)."""
@@ -43,9 +39,10 @@ set, the other one may lead to another of its states."""
 BEEN_THERE = 1.0
 """How much costlier a set becomes each time it was left: a good way leads through no set twice, so whoever comes back
 was misled by other states of the same set."""
-LIKELY = 0.5
+LIKELY = 0.1
 """What is so likely to arrive is tried at once. A table promises more certainty elsewhere than will be found there:
-whoever is unsure of the last step here is so in the states next to this one too, and a step that fails costs little."""
+whoever is unsure of the last step here is so in the states next to this one too, and a step that fails costs little.
+Besides, the outlook takes attributes for independent, and of narrow spots is right more often than it says."""
 
 
 @dataclass(frozen=True)
@@ -71,11 +68,18 @@ def consider(
     observation: Observation,
     beliefs: Beliefs,
     aims: np.ndarray,
+    goals: np.ndarray,
     *,
     key: Key,
 ) -> Options:
-    """What each of many actions would lead to; `aims` `[B, A]` are the sets that the policy would go for."""
-    actions, expected, log_prob = _consider(outlook, policy, observation, beliefs, jnp.asarray(aims), key)
+    """What each of many actions would lead to.
+
+    aims: `[B, A]` the sets that the policy would go for. goals: `[B, A]` what is wanted in the end, which may be nearer
+    than the table knows; `NO_VALUE` for what does not matter.
+    """
+    actions, expected, log_prob = _consider(
+        outlook, policy, observation, beliefs, jnp.asarray(aims), jnp.asarray(goals), key
+    )
     expected = np.asarray(expected)
     words = np.asarray(planner.table.space.pack(expected))
     numbers = planner.table.numbers_of(words.reshape(-1, words.shape[-1])).reshape(expected.shape[:2])
@@ -84,27 +88,20 @@ def consider(
 
 @eqx.filter_jit
 def _consider(
-    outlook: Outlook, policy: GoalPolicy, observation: Observation, beliefs: Beliefs, aims: jax.Array, key: Key
+    outlook: Outlook,
+    policy: GoalPolicy,
+    observation: Observation,
+    beliefs: Beliefs,
+    aims: jax.Array,
+    goals: jax.Array,
+    key: Key,
 ) -> tuple[Action, jax.Array, jax.Array]:
-    random_key, policy_key, near_key = jax.random.split(key, 3)
     features = outlook.features(observation)
-    actions = actions_to_try(outlook.actions, len(aims), RANDOM_ACTIONS, key=random_key)
-    opinion = policy(observation, beliefs.values[:, 0], aims)
-    if not isinstance(outlook.actions, Discrete):
-        proposed = jax.vmap(lambda key: opinion.sample(key=key))(jax.random.split(policy_key, POLICY_ACTIONS))
-        actions = _beside(actions, jax.tree.map(lambda leaf: jnp.moveaxis(leaf, 0, 1), proposed))
-        best = likeliest(outlook, features, beliefs, actions, aims, BEST_ACTIONS)
-        around = jax.tree.map(lambda leaf: jnp.repeat(leaf, ROUND_EACH, axis=1), best)
-        actions = _beside(actions, nearby_actions(outlook.actions, around, SPREAD, key=near_key))
+    actions = candidates(outlook, policy, observation, features, beliefs, (aims, goals), key=key)
     expected, log_prob = expect_all(outlook, features, beliefs, actions)
-    followed = jax.tree.map(lambda leaf: leaf[:, None], opinion.mode())
+    followed = jax.tree.map(lambda leaf: leaf[:, None], policy(observation, beliefs.values[:, 0], aims).mode())
     policys = followed, jnp.maximum(aims, 0)[:, None], log_prob_of(outlook, features, beliefs, followed, aims)
-    return _beside((actions, expected, log_prob), policys)
-
-
-def _beside(some: Any, more: Any) -> Any:
-    """`[B, K + L]` whatever there is `[B, K]` and `[B, L]` of."""
-    return jax.tree.map(lambda one, other: jnp.concatenate([one, other], axis=1), some, more)
+    return beside((actions, expected, log_prob), policys)
 
 
 @dataclass

@@ -107,6 +107,11 @@ class Walk:
         return same_change(table.space, self.values, table.values[self._origin], table.values[target])
 
     @property
+    def wanted(self) -> np.ndarray:
+        """`int32[A]` what the goal asks for; none of an attribute that it does not mention."""
+        return np.where(self.goal.wanted, self.goal.values, NO_VALUE).astype(np.int32)
+
+    @property
     def remembers(self) -> bool:
         """Whether the mode learns from what failed within the episode, and there is something to fail at."""
         return self._pursuit.patience is not None and self._choice.target != UNKNOWN

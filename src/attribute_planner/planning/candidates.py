@@ -1,0 +1,65 @@
+"""Candidates: actions worth looking ahead for. All of them where they can be listed; else a search for the right ones.
+
+What leads to a set of attributes may be a spot of a few centimetres. Random actions seldom hit it, and the policy knows
+it only roughly; but near it the outlook is a little surer of what is wanted than elsewhere. So the best of what was
+found is looked around, nearer and nearer.
+"""
+
+import jax
+import jax.numpy as jnp
+
+from attribute_planner.environments.spaces import Action, Discrete, Observation, nearby_actions
+from attribute_planner.parts.beliefs import Beliefs
+from attribute_planner.parts.bodies import NO_VALUE
+from attribute_planner.parts.layers import beside
+from attribute_planner.parts.outlook import Outlook, actions_to_try, likeliest
+from attribute_planner.parts.policy import GoalPolicy
+
+Key = jax.Array
+
+RANDOM_ACTIONS, POLICY_ACTIONS = 192, 32
+"""How many random actions are considered, and how many that the policy proposes for each thing that is wanted."""
+BEST_ACTIONS, ROUND_EACH = 8, 8
+"""So many that likeliest lead to what is wanted are looked around each time: how many beside each."""
+SPREADS = (0.1, 0.03, 0.01)
+"""And how far, as a share of the range."""
+
+
+def candidates(
+    outlook: Outlook,
+    policy: GoalPolicy,
+    observation: Observation,
+    features: jax.Array,
+    beliefs: Beliefs,
+    wanted: tuple[jax.Array, ...],
+    *,
+    key: Key,
+) -> Action:
+    """`[B, K]` actions, among them such as may lead to any of what is wanted.
+
+    features: what the outlook makes of the observation.
+    wanted: attribute values `[B, A]` each, `NO_VALUE` for what does not matter.
+    """
+    random_key, *wanted_keys = jax.random.split(key, 1 + len(wanted))
+    actions = actions_to_try(outlook.actions, len(features), RANDOM_ACTIONS, key=random_key)
+    if isinstance(outlook.actions, Discrete):
+        return actions
+    found = []
+    for values, wanted_key in zip(wanted, wanted_keys, strict=True):
+        policy_key, *near_keys = jax.random.split(wanted_key, 1 + len(SPREADS))
+        near = beside(actions, _proposed(policy, observation, beliefs.values[:, 0], values, key=policy_key))
+        for spread, near_key in zip(SPREADS, near_keys, strict=True):
+            best = likeliest(outlook, features, beliefs, near, values, BEST_ACTIONS)
+            around = jax.tree.map(lambda leaf: jnp.repeat(leaf, ROUND_EACH, axis=1), best)
+            near = beside(best, nearby_actions(outlook.actions, around, spread, key=near_key))
+        found.append(near)
+    return beside(actions, *found)
+
+
+def _proposed(
+    policy: GoalPolicy, observation: Observation, values: jax.Array, wanted: jax.Array, *, key: Key
+) -> Action:
+    """`[B, POLICY_ACTIONS]` what the policy might do for the sake of what is wanted, all else as it is."""
+    opinion = policy(observation, values, jnp.where(wanted == NO_VALUE, values, wanted))
+    sampled = jax.vmap(lambda key: opinion.sample(key=key))(jax.random.split(key, POLICY_ACTIONS))
+    return jax.tree.map(lambda leaf: jnp.moveaxis(leaf, 0, 1), sampled)
