@@ -3,6 +3,7 @@
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -19,6 +20,7 @@ from attribute_planner.learning.fitting import FitConfig
 from attribute_planner.learning.inverse import InverseConfig
 from attribute_planner.learning.progress import nobody
 from attribute_planner.parts.beliefs import certain
+from attribute_planner.parts.detector import AttributeDetector
 from attribute_planner.parts.outlook import Outlook, actions_to_try, expect_all
 from attribute_planner.phases.foresee import (
     IMAGINED_ATTEMPTS,
@@ -121,6 +123,25 @@ def test_an_outlook_that_has_learned_nothing_does_no_harm(run: tuple[Agent, Path
     # Each step is as likely as the table says.
     trace = clueless.reach({"n": 2}, seed=2).trace
     assert {step.probability for step in trace} <= set(agent.table.probability.tolist())
+
+
+class Unsure(AttributeDetector):
+    """Sees what is there, but never quite believes it."""
+
+    def __init__(self) -> None:
+        ignorant = with_drawn_weights(lambda key: AttributeDetector(ALIASED, 2, key=key))
+        self.trunk, self.heads, self.space = ignorant.trunk, ignorant.heads, ignorant.space
+
+    def logits(self, observation: Any) -> jax.Array:
+        value = jnp.array([place.values[0] for place in ALIASED.places])[jnp.argmax(observation, axis=-1)]
+        return jax.nn.one_hot(value, 3)[..., None, :]
+
+
+def test_when_time_is_up_even_the_unsure_stop(run: tuple[Agent, Path]):
+    agent, _ = run
+    unsure = replace(agent, env=replace(ALIASED, start=HERE), detector=Unsure())
+    in_time = unsure.reach({"n": 2}, max_steps=1)
+    assert (in_time.success, in_time.steps) == (True, 1)
 
 
 def test_a_trace_tells_what_was_expected(run: tuple[Agent, Path]):

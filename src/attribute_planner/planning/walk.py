@@ -11,7 +11,7 @@ from attribute_planner.parts.table import UNKNOWN
 from attribute_planner.planning.analogy import same_change
 from attribute_planner.planning.beyond import nearly, shifted
 from attribute_planner.planning.episode import ARRIVED, DEVIATED, ENDED, GAVE_UP, LOST, ON_THE_WAY, Episode, TraceStep
-from attribute_planner.planning.foresight import Foresight, Options
+from attribute_planner.planning.foresight import STEP_COST, Foresight, Options
 from attribute_planner.planning.planner import Planner
 from attribute_planner.planning.pursuit import NO_WAY, Choice, pursuit_for
 
@@ -31,7 +31,7 @@ class ExecutionConfig:
     """Whether to keep a picture of every step."""
 
 
-SURE = 0.9
+SURE = float(np.exp(-STEP_COST))
 """Nothing is gained by making surer of having arrived than this: a step costs as much."""
 
 
