@@ -1,7 +1,6 @@
 """The few layers that all networks here are made of; they take any number of leading batch axes."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import equinox as eqx
 import jax
@@ -39,11 +38,6 @@ class Tower(eqx.Module):
         for layer in self.layers:
             inputs = jax.nn.elu(layer(inputs))
         return inputs
-
-
-def beside(first: Any, *more: Any) -> Any:
-    """`[B, K + L + ...]` whatever there is `[B, K]`, `[B, L]`, ... of."""
-    return jax.tree.map(lambda *leaves: jnp.concatenate(leaves, axis=1), first, *more)
 
 
 class BagOfWords(eqx.Module):

@@ -5,13 +5,14 @@ it only roughly; but near it the outlook is a little surer of what is wanted tha
 found is looked around, nearer and nearer.
 """
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 
 from attribute_planner.environments.spaces import Action, Discrete, Observation, nearby_actions
 from attribute_planner.parts.beliefs import Beliefs
 from attribute_planner.parts.bodies import NO_VALUE
-from attribute_planner.parts.layers import beside
 from attribute_planner.parts.outlook import Outlook, actions_to_try, likeliest
 from attribute_planner.parts.policy import GoalPolicy
 
@@ -54,6 +55,11 @@ def candidates(
             near = beside(best, nearby_actions(outlook.actions, around, spread, key=near_key))
         found.append(near)
     return beside(actions, *found)
+
+
+def beside(first: Any, *more: Any) -> Any:
+    """`[B, K + L + ...]` whatever there is `[B, K]`, `[B, L]`, ... of."""
+    return jax.tree.map(lambda *leaves: jnp.concatenate(leaves, axis=1), first, *more)
 
 
 def _proposed(

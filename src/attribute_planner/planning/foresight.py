@@ -19,11 +19,10 @@ import numpy as np
 from attribute_planner.attributes import Goal
 from attribute_planner.environments.spaces import Action, Observation
 from attribute_planner.parts.beliefs import Beliefs
-from attribute_planner.parts.layers import beside
 from attribute_planner.parts.outlook import Outlook, expect_all, log_prob_of
 from attribute_planner.parts.policy import GoalPolicy
 from attribute_planner.parts.table import UNKNOWN
-from attribute_planner.planning.candidates import candidates
+from attribute_planner.planning.candidates import beside, candidates
 from attribute_planner.planning.planner import Planner
 
 Key = jax.Array
