@@ -28,6 +28,7 @@ from attribute_planner.phases.foresee import (
     imagined_transitions,
     outlook_error,
 )
+from attribute_planner.planning.foresight import Foresight
 from attribute_planner.storage.run_directory import RunDirectory, ship
 from tests.probes import RING, TINY, Hosted, numbers, with_drawn_weights
 
@@ -142,6 +143,20 @@ def test_when_time_is_up_even_the_unsure_stop(run: tuple[Agent, Path]):
     unsure = replace(agent, env=replace(ALIASED, start=HERE), detector=Unsure())
     in_time = unsure.reach({"n": 2}, max_steps=1)
     assert (in_time.success, in_time.steps) == (True, 1)
+
+
+def test_whoever_looks_ahead_is_told_which_step_is_the_last(run: tuple[Agent, Path], monkeypatch: pytest.MonkeyPatch):
+    told, choose = [], Foresight.choose
+
+    def spy(self: Foresight, *args: Any, last: bool) -> int | None:
+        told.append(last)
+        return choose(self, *args, last=last)
+
+    monkeypatch.setattr(Foresight, "choose", spy)
+    agent = replace(run[0], env=replace(ALIASED, start=HERE))
+    agent.reach({"n": 2}, max_steps=1)
+    agent.reach({"n": 2}, max_steps=2)
+    assert told == [True, False]
 
 
 def test_a_trace_tells_what_was_expected(run: tuple[Agent, Path]):

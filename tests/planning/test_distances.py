@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from attribute_planner.attributes import Goal
 from attribute_planner.planning.distances import NOWHERE, ShortestPaths
 from tests.probes import numbers, table_of
 
@@ -55,3 +56,21 @@ def test_without_a_goal_there_is_no_way():
     distances = ShortestPaths(table_of(numbers(2), [((0,), (1,), 1.0)])).to_sets(np.array([], int))
     assert np.isinf(distances.cost).all()
     assert distances.path(0) == (0,)
+
+
+@settings(deadline=None)
+@given(edges, st.lists(st.tuples(st.integers(0, SETS), st.booleans()), min_size=1, max_size=3))
+def test_many_goals_at_once_are_as_far_as_each_by_itself(edges, wanted):
+    # One number more than there are sets: nothing satisfies a goal that asks for it.
+    space, everywhere = numbers(SETS + 1), [(i,) for i in range(SETS)]
+    table = table_of(space, [((s,), (t,), p) for (s, t), p in edges.items()], also=everywhere)
+    paths = ShortestPaths(table, step_cost=0.1)
+    goals = [Goal(np.array([number]), np.array([True]), np.array([or_more])) for number, or_more in wanted]
+    for goal, distances in zip(goals, paths.to_goals(goals), strict=True):
+        alone = paths.to_goal(goal)
+        assert distances.cost == pytest.approx(alone.cost, abs=1e-5)
+        assert ((distances.successor == NOWHERE) == (alone.successor == NOWHERE)).all()
+        for start in np.flatnonzero(np.isfinite(alone.cost)).tolist():
+            path = distances.path(start)
+            assert goal.satisfied_by(table.values[path[-1]])
+            assert sum(paths.cost[table.edge(*pair)] for pair in pairwise(path)) == pytest.approx(alone.cost[start])

@@ -34,9 +34,9 @@ def options(*expected: tuple[int, float]) -> Options:
     )
 
 
-def choice(foresight: Foresight, options: Options) -> int | None:
+def choice(foresight: Foresight, options: Options, *, last: bool = False) -> int | None:
     here = np.array([HERE], np.int32)
-    return foresight.choose(TABLE.number_of(here), here, options, 0, trusted=0.0)
+    return foresight.choose(TABLE.number_of(here), here, options, 0, trusted=0.0, last=last)
 
 
 def test_what_is_likely_to_arrive_is_preferred_to_a_detour_that_promises_certainty():
@@ -45,6 +45,13 @@ def test_what_is_likely_to_arrive_is_preferred_to_a_detour_that_promises_certain
 
 def test_what_is_unlikely_to_arrive_is_not():
     assert choice(foresight(), options((BESIDE, 0.99), (GOAL, 0.05), (GOAL, 0.01))) == 0
+
+
+def test_with_the_last_step_it_is_tried_all_the_same_and_whatever_failed_before_too():
+    walk, seen = foresight(), options((BESIDE, 0.99), (GOAL, 0.05), (GOAL, 0.01))
+    walk.failed(TABLE.number_of(np.array([HERE])), np.array([GOAL], np.int32))
+    assert choice(walk, seen, last=True) == 1
+    assert choice(foresight(), options((BESIDE, 0.99), (ELSEWHERE, 0.05)), last=True) == 0
 
 
 def test_of_several_ways_to_arrive_the_surest_is_taken():

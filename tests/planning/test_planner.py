@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from attribute_planner.attributes import Attribute, AttributeSpace
 from attribute_planner.parts.table import TransitionTable
 from attribute_planner.planning import planner as planner_module
+from attribute_planner.planning.distances import ShortestPaths
 from attribute_planner.planning.planner import Planner
 from tests.probes import numbers, partial_goal, table_of
 
@@ -116,3 +117,18 @@ def test_the_oldest_goal_is_forgotten_first(table: TransitionTable, monkeypatch:
     assert planner.distances(partial_goal([None, 1])) is second
     assert planner.distances(partial_goal([None, 2])) is third
     assert planner.distances(partial_goal([None, 0])) is not first
+
+
+def test_many_goals_are_found_at_once_where_that_is_quicker(table: TransitionTable, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(planner_module, "CACHED_GOALS", 2)
+    monkeypatch.setattr(planner_module, "FEW_GOALS", 3)
+    goals = [partial_goal([lamp, n]) for lamp in (None, 0, 1) for n in range(4)]
+    known, start = Planner(table, 0.1), np.zeros(2, np.int32)
+    plans = [known.plan(start, goal) for goal in goals]
+    monkeypatch.setattr(ShortestPaths, "finds_many_at_once", True)
+    planner = Planner(table, 0.1)
+    planner.prepare(goals[:3])
+    assert planner.distances(goals[0]).cost.dtype == np.float64, "few goals are not worth it"
+    planner.prepare(goals)
+    monkeypatch.setattr(ShortestPaths, "to_goal", None)
+    assert [planner.plan(start, goal).path for goal in goals] == [plan.path for plan in plans]

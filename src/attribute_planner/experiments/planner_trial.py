@@ -61,7 +61,9 @@ def used_settings(config: TrainConfig) -> TrainConfig:
     if not config.detect.learn:
         config = replace(config, detect=DetectConfig())
     if config.practise.method != "inverse":
-        config = replace(config, inverse=InverseConfig(), foresee=ForeseeConfig())
+        config = replace(config, inverse=InverseConfig())
+    if not config.foresee.learn:
+        config = replace(config, foresee=ForeseeConfig())
     return config
 
 

@@ -1,14 +1,17 @@
 """Shortest paths on −log c_π: from every attribute set to a goal at once."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import jax
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
 from attribute_planner.attributes import Goal
 from attribute_planner.parts.table import TransitionTable
+from attribute_planner.planning.relaxing import SMALLEST_COST, relaxed
 
 NOWHERE = -9999
 """The successor of a set from which the goal cannot be reached, or which satisfies it (SciPy's own sentinel)."""
@@ -21,7 +24,7 @@ TIE_BREAKER = 1e-9
 class Distances:
     """How far every set of a table is from a goal.
 
-    cost: `float64[N]` −log of the probability of the best path; infinite where there is none.
+    cost: `float[N]` −log of the probability of the best path; infinite where there is none.
     successor: `int32[N]` the next set on that path; `NOWHERE` at the goal and where there is no path.
     """
 
@@ -59,6 +62,19 @@ class ShortestPaths:
         shape = (table.num_nodes, table.num_nodes)
         edges = (self.cost[possible], (table.target[possible], table.source[possible]))
         return csr_array(edges, shape=shape)
+
+    @property
+    def finds_many_at_once(self) -> bool:
+        """Whether many goals together take hardly longer than one: with an accelerator, and if steps are not free."""
+        return self.step_cost >= SMALLEST_COST and jax.default_backend() != "cpu"
+
+    def to_goals(self, goals: Sequence[Goal]) -> list[Distances]:
+        """Distances to the nearest of all sets that satisfy each goal, all goals at once."""
+        table, possible = self.table, np.isfinite(self.cost)
+        edges = table.source[possible], table.target[possible], self.cost[possible]
+        costs, successors = relaxed(*edges, table.num_nodes, [table.satisfying(goal) for goal in goals])
+        successors[successors < 0] = NOWHERE
+        return [Distances(cost, successor) for cost, successor in zip(costs, successors, strict=True)]
 
     def to_goal(self, goal: Goal) -> Distances:
         """Distances to the nearest of all sets that satisfy a goal."""

@@ -66,6 +66,7 @@ def pursue(
     planner = driver.foresight_planner if looks_ahead else driver.planner
     wanted, sight = _all_of(goals), look(driver.detector, moment)
     there = sight.chance_of(wanted)
+    planner.prepare(goals)
     walks = [
         Walk(planner, goal, sight.values[i], sight.truth[i], config, float(there[i]), doubt)
         for i, goal in enumerate(goals)
@@ -73,6 +74,7 @@ def pursue(
     trails = Trails(driver.policy.action_space, len(walks))
     pictures = [_picture(worlds, i, config) for i in range(len(walks))]
     for step in range(max_steps):
+        last = step == max_steps - 1
         active = np.array([walk.active for walk in walks])
         if not active.any():
             break
@@ -84,7 +86,7 @@ def pursue(
             & np.array([walk.remembers for walk in walks])
         )
         if looks_ahead:
-            action = _look_ahead(driver, moment, sight, walks, key=act_key)
+            action = _look_ahead(driver, moment, sight, walks, last, key=act_key)
             active = np.array([walk.active for walk in walks])
         else:
             action = _choose_actions(driver, moment, sight.values, walks, trails, remembering, key=act_key)
@@ -96,7 +98,7 @@ def pursue(
             transitions, aim = walks[i].transitions, walks[i].target
             over = bool(moment.over[i])
             # After the last step it is too late to make sure.
-            chance = 1.0 if over or step == max_steps - 1 else float(there[i])
+            chance = 1.0 if over or last else float(there[i])
             walks[i].advance(step, sight.values[i], sight.truth[i], over, taken, chance)
             if walks[i].transitions != transitions:
                 trails.forget(i)
@@ -136,7 +138,7 @@ def _choose_actions(
     return trails.decide(remembering, np.asarray(moment.observation), np.asarray(log_probs), np.asarray(action))
 
 
-def _look_ahead(driver: Driver, moment: Moment, sight: Sight, walks: Sequence[Walk], *, key: Key) -> Action:
+def _look_ahead(driver: Driver, moment: Moment, sight: Sight, walks: Sequence[Walk], last: bool, *, key: Key) -> Action:
     """An action for each copy: the one that is expected to lead nearest to its goal; any one where none does."""
     assert driver.outlook is not None
     under_way = np.flatnonzero([walk.active for walk in walks])
@@ -147,7 +149,9 @@ def _look_ahead(driver: Driver, moment: Moment, sight: Sight, walks: Sequence[Wa
     options = consider(
         driver.outlook, driver.policy, driver.foresight_planner, observation, sight.beliefs(rows), aims, goals, key=key
     )
-    chosen = np.array([walks[row].look_ahead(options, place) for place, row in enumerate(under_way.tolist())])
+    chosen = np.array(
+        [walks[row].look_ahead(options, place, last=last) for place, row in enumerate(under_way.tolist())]
+    )
     # Whoever is done does as the first: it does not matter.
     place = np.zeros(len(walks), int)
     place[under_way] = np.arange(len(under_way))

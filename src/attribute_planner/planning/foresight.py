@@ -124,10 +124,13 @@ class Foresight:
     def __post_init__(self) -> None:
         self._cost = self.planner.distances(self.goal).cost
 
-    def choose(self, number: int, values: np.ndarray, options: Options, copy: int, trusted: float) -> int | None:
+    def choose(
+        self, number: int, values: np.ndarray, options: Options, copy: int, trusted: float, *, last: bool = False
+    ) -> int | None:
         """Which option to take from set `number` with `values` `[A]`; `None` if none leads to the goal.
 
         trusted: how likely the policy reaches its aim, as the table tells.
+        last: whether time is up afterwards: then nothing but arriving is worth anything, however unlikely.
         """
         expected, numbers = options.expected[copy], options.numbers[copy]
         arrives = np.asarray(self.goal.satisfied_by(expected))
@@ -149,7 +152,8 @@ class Foresight:
         for (source, option), times in self._taken.items():
             if source == number:
                 cost[option] += TAKEN * times
-        at_once = arrives & (chance >= LIKELY) & np.isfinite(cost) & (penalties == 0)
+        promising = (chance >= LIKELY) & (penalties == 0)
+        at_once = arrives & np.isfinite(cost) & (promising | last)
         best = int(np.argmin(np.where(at_once, cost, np.inf) if at_once.any() else cost))
         if not np.isfinite(cost[best]):
             return None

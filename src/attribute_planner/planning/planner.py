@@ -1,5 +1,6 @@
 """Plans: the most probable path through the table from where the agent is to what it was asked for."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,7 +11,9 @@ from attribute_planner.parts.table import UNKNOWN, TransitionTable
 from attribute_planner.planning.distances import TIE_BREAKER, Distances, ShortestPaths
 
 CACHED_GOALS = 64
-"""For how many goals distances are kept; the oldest is forgotten first."""
+"""For how many goals distances are kept, unless more were asked for at once; the oldest is forgotten first."""
+FEW_GOALS = 8
+"""Not worth the compiling."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +92,7 @@ class Planner:
         self.table = table
         self.paths = ShortestPaths(table, step_cost, hurry)
         self._distances: dict[tuple[int, int, int], Distances] = {}
+        self._kept = CACHED_GOALS
         self._latest: tuple[Goal, Distances] | None = None
 
     def distances(self, goal: Goal) -> Distances:
@@ -96,6 +100,16 @@ class Planner:
         if self._latest is None or self._latest[0] is not goal:
             self._latest = goal, self._distances_by_key(goal)
         return self._latest[1]
+
+    def prepare(self, goals: Sequence[Goal]) -> None:
+        """Find the distances to many goals, if that is quicker for all at once than for each when it is asked for."""
+        unknown = {goal.key(self.table.space): goal for goal in goals}
+        unknown = {key: goal for key, goal in unknown.items() if key not in self._distances}
+        if not self.paths.finds_many_at_once or len(unknown) <= FEW_GOALS:
+            return
+        self._kept = max(CACHED_GOALS, len(unknown))
+        for key, distances in zip(unknown, self.paths.to_goals(list(unknown.values())), strict=True):
+            self._keep(key, distances)
 
     def plan(self, values: np.ndarray, goal: Goal) -> Plan:
         """The most probable path from attribute values `[A]` to the goal."""
@@ -110,10 +124,13 @@ class Planner:
     def _distances_by_key(self, goal: Goal) -> Distances:
         key = goal.key(self.table.space)
         if key not in self._distances:
-            if len(self._distances) >= CACHED_GOALS:
-                self._distances.pop(next(iter(self._distances)))
-            self._distances[key] = self.paths.to_goal(goal)
+            self._keep(key, self.paths.to_goal(goal))
         return self._distances[key]
+
+    def _keep(self, key: tuple[int, int, int], distances: Distances) -> None:
+        while len(self._distances) >= self._kept:
+            self._distances.pop(next(iter(self._distances)))
+        self._distances[key] = distances
 
     def _why_unreachable(self, number: int, goal: Goal) -> str:
         if not len(self.table.satisfying(goal)):

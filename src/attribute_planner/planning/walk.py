@@ -116,10 +116,12 @@ class Walk:
         """Whether the mode learns from what failed within the episode, and there is something to fail at."""
         return self._pursuit.patience is not None and self._choice.target != UNKNOWN
 
-    def look_ahead(self, options: Options, copy: int) -> int:
+    def look_ahead(self, options: Options, copy: int, *, last: bool = False) -> int:
         """Which of the options to take; each in turn while none is expected to lead to the goal.
 
         If it may be there already, it stops unless some option is likelier to lead there, and options do something.
+
+        last: whether time is up after this step.
         """
         assert self._foresight is not None
         edge, count = self._choice.edge, options.numbers.shape[1]
@@ -131,7 +133,7 @@ class Walk:
                 self._stop()
                 return 0
             self._doubted = self.there
-        best = self._foresight.choose(self.number, self.values, options, copy, trusted)
+        best = self._foresight.choose(self.number, self.values, options, copy, trusted, last=last)
         if best is None:
             return self.steps % count
         attempted = best == count - 1

@@ -1,0 +1,62 @@
+"""Shortest paths to many goals at once, for accelerators: every edge is tried again and again until nothing improves.
+
+Dijkstra's order of things is a matter for one processor and one goal. Without an order each sweep costs a look at all
+edges, but all goals share it, and there are no more sweeps than the longest of all best paths has steps.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+AT_ONCE = 64
+"""Goals that share a sweep: each takes a number per edge."""
+SMALLEST_COST = 1e-3
+"""Of an edge, for numbers of 32 bits to tell that it leads on."""
+
+
+def relaxed(
+    source: np.ndarray, target: np.ndarray, cost: np.ndarray, num_nodes: int, ends: Sequence[np.ndarray]
+) -> tuple[np.ndarray, np.ndarray]:
+    """How far every node is from the nearest of some nodes, for many such choices, and where to go next.
+
+    source, target, cost: `[E]` the edges, by source; no cost is less than `SMALLEST_COST`.
+    ends: `[G]` the nodes `[n]` to get to; any of them will do.
+
+    `float32[G, N]` costs, infinite where there is no way; `int32[G, N]` successors, −1 there and at the ends.
+    """
+    edges = jnp.asarray(source, jnp.int32), jnp.asarray(target, jnp.int32), jnp.asarray(cost, jnp.float32)
+    found = []
+    for start in range(0, len(ends), AT_ONCE):
+        some = ends[start : start + AT_ONCE]
+        begun = np.full((num_nodes, AT_ONCE), np.inf, np.float32)
+        for column, nodes in enumerate(some):
+            begun[nodes, column] = 0.0
+        costs, successors = _relax(*edges, jnp.asarray(begun), num_nodes)
+        found.append((np.asarray(costs).T[: len(some)], np.asarray(successors).T[: len(some)]))
+    costs, successors = zip(*found, strict=True)
+    return np.concatenate(costs), np.concatenate(successors)
+
+
+@partial(jax.jit, static_argnums=4)
+def _relax(
+    source: jax.Array, target: jax.Array, cost: jax.Array, begun: jax.Array, num_nodes: int
+) -> tuple[jax.Array, jax.Array]:
+    """`[N, G]` costs and successors, from what is known at the beginning: nothing but the ends."""
+    least = partial(jax.ops.segment_min, segment_ids=source, num_segments=num_nodes, indices_are_sorted=True)
+
+    def ways(costs: jax.Array) -> jax.Array:
+        return cost[:, None] + costs[target]
+
+    def sweep(state: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+        costs, _ = state
+        better = jnp.minimum(costs, least(ways(costs)))
+        return better, (better < costs).any()
+
+    costs, _ = jax.lax.while_loop(lambda state: state[1], sweep, (begun, jnp.array(True)))
+    best = (ways(costs) == costs[source]) & jnp.isfinite(costs[source])
+    nowhere = jnp.int32(num_nodes)
+    successor = least(jnp.where(best, target[:, None], nowhere))
+    return costs, jnp.where((successor < nowhere) & (costs > 0), successor, -1)
