@@ -4,7 +4,7 @@ import pytest
 
 from attribute_planner.agent import Agent
 from attribute_planner.environments.tasks import Task, complete_goal
-from attribute_planner.errors import AttributePlannerError, UnknownNameError
+from attribute_planner.errors import AttributePlannerError, ConfigurationError, UnknownNameError
 from attribute_planner.experiments.evaluation import draw_goals, evaluate
 from tests.probes import RING, ring_agent
 
@@ -89,3 +89,9 @@ def test_another_estimate_of_the_same_practice(agent: Agent):
     np.testing.assert_allclose(np.bincount(by_visits.table.source, by_visits.table.probability), np.ones(5))
     with pytest.raises(UnknownNameError, match=r"no estimator 'guess'"):
         agent.with_estimator("guess")
+
+
+def test_true_attributes_are_told_only_where_they_are_known(agent: Agent, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(type(agent.env), "describes", False)
+    with pytest.raises(ConfigurationError, match="does not tell its true attributes; only the detector sees them"):
+        agent.with_true_attributes()

@@ -12,6 +12,7 @@ from attribute_planner.configuration import require_positive
 from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.tasks import Task
 from attribute_planner.environments.worlds import Moment, Worlds
+from attribute_planner.errors import ConfigurationError
 from attribute_planner.parts.detector import AttributeDetector
 from attribute_planner.parts.outlook import Outlook
 from attribute_planner.parts.policy import GoalPolicy
@@ -54,6 +55,12 @@ class Agent:
     def with_estimator(self, name: str) -> "Agent":
         """The same agent, believing another estimate of c_π: `ratio`, `posterior`, `alike` or `visits`."""
         return replace(self, table=replace(self.table, estimator=name))
+
+    def with_true_attributes(self) -> "Agent":
+        """The same agent, told the true attributes in place of what its detector sees: what does the detector cost?"""
+        if not self.env.describes:
+            raise ConfigurationError(f"{self.env.name} does not tell its true attributes; only the detector sees them.")
+        return replace(self, detector=None)
 
     @cached_property
     def planner(self) -> Planner:

@@ -199,8 +199,12 @@ def test_evaluate_tells_programs_success_and_interval(run: Path, capsys: Printed
     low, high = said["interval"]
     assert 0 <= low <= said["success"] <= high <= 1
     assert said["success"] * 20 == pytest.approx(round(said["success"] * 20))
-    assert main(list(arguments)) == 0
-    assert "1-step" in capsys.readouterr().out
+    assert sum(said["failures"].values()) == round(20 * (1 - said["success"]))
+    assert main([*arguments, "--true-attributes"]) == 0
+    printed = capsys.readouterr().out
+    assert "1-step" in printed
+    for reason, count in said["failures"].items():
+        assert f"{count} failed: {reason}" in " ".join(printed.split())
 
 
 @pytest.mark.parametrize(

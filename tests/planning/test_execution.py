@@ -10,6 +10,7 @@ import pytest
 from attribute_planner.agent import Agent
 from attribute_planner.environments.graph_world import GraphWorld, Place, graph_world
 from attribute_planner.environments.interface import Environment
+from attribute_planner.experiments.evaluation import evaluate
 from attribute_planner.parts.detector import AttributeDetector
 from attribute_planner.parts.table import TransitionTable
 from attribute_planner.planning.episode import ARRIVED, DEVIATED, ENDED, GAVE_UP, ON_THE_WAY, Episode
@@ -211,6 +212,18 @@ def test_success_is_judged_by_the_true_attributes(sees, steps):
     fooled = Agent(world, Mistaken(sees), Oracle(world), RING_TABLE, 3).reach({"n": 2})
     assert (fooled.success, fooled.steps, fooled.final.tolist()) == (False, steps, [2])
     assert "the detector took another attribute set for the goal" in fooled.reason
+
+
+def test_a_detector_that_overlooks_the_goal_is_found_out():
+    world = starting_at(RING, 0)
+    blind = Agent(world, Mistaken([0, 1, 3, 3, 4]), Oracle(world), RING_TABLE, 3)
+    episode = blind.reach({"n": 2}, max_steps=2)
+    assert (episode.success, episode.steps) == (False, 2)
+    assert episode.reason == "the goal was reached on the way, but the detector did not see it."
+    failures = evaluate(blind, episodes=40).failures
+    assert sum(failures.values()) == 40 - round(40 * evaluate(blind, episodes=40).success) > 0
+    told = evaluate(blind.with_true_attributes(), episodes=40)
+    assert (told.success, told.failures) == (1.0, {})
 
 
 def test_a_detector_that_is_right_where_it_matters_is_good_enough():

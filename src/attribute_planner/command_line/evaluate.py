@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 import tyro
 
-from attribute_planner.command_line.printing import busy, number_or_none, print_json, print_table
+from attribute_planner.command_line.printing import busy, console, number_or_none, print_json, print_table
 
 
 def evaluate(
@@ -13,10 +13,11 @@ def evaluate(
     episodes: int = 1000,
     mode: Literal["default", "memory", "outlook", "paper"] = "default",
     estimator: Literal["ratio", "posterior", "alike", "visits"] | None = None,
+    true_attributes: bool = False,
     seed: int = 0,
     json: bool = False,
 ) -> int:
-    """Measure how often an agent reaches the goals of a task, with a 95 % interval.
+    """Measure how often an agent reaches the goals of a task, with a 95 % interval, and why it fails.
 
     Args:
         run: A run directory, or the name of a shipped agent.
@@ -25,6 +26,8 @@ def evaluate(
         mode: `paper` for execution exactly as published; `memory` for the default without foresight; `outlook` for one
             whose foresight never doubts.
         estimator: How c_π is estimated, if not as in training: `ratio` as published, `visits` for the paper's ablation.
+        true_attributes: Tell the agent the true attributes in place of what its detector sees: what remains is not
+            the detector's fault.
         seed: Seed of the tasks.
         json: Print the result as JSON.
     """
@@ -32,6 +35,7 @@ def evaluate(
 
     agent = ap.load(run)
     agent = agent if estimator is None else agent.with_estimator(estimator)
+    agent = agent.with_true_attributes() if true_attributes else agent
     with busy(f"{episodes} episodes …"):
         result = ap.evaluate(agent, task, episodes=episodes, mode=mode, seed=seed)
     if json:
@@ -54,6 +58,8 @@ def evaluate(
             )
         ],
     )
+    for reason, count in result.failures.items():
+        console.print(f"{count} failed: {reason}", highlight=False)
     return 0
 
 
@@ -71,4 +77,5 @@ def evaluation_to_json(result: Any) -> dict[str, Any]:
         "planned": result.planned,
         "max_steps": result.max_steps,
         "oracle": result.oracle,
+        "failures": dict(result.failures),
     }

@@ -1,7 +1,8 @@
 """Evaluation: how often an agent reaches the goals of a task."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
 import jax
 import jax.numpy as jnp
@@ -31,6 +32,7 @@ class Evaluation:
     mean_steps: environment steps of the successful ones.
     planned: mean probability that the plans promised at the start.
     oracle: share of the same tasks that the environment's own scripted player solves; `None` where there is none.
+    failures: why the others failed, in words, and how many; the most frequent reason first.
     """
 
     environment: str
@@ -44,6 +46,7 @@ class Evaluation:
     planned: float
     max_steps: int
     oracle: float | None = None
+    failures: Mapping[str, int] = field(default_factory=dict)
 
 
 def evaluate(
@@ -125,4 +128,5 @@ def _summary(agent: Agent, task: Task, mode: str, episodes: list[Episode], solva
         planned=float(np.mean([episode.plan.probability for episode in episodes])),
         max_steps=task.max_steps,
         oracle=float(np.mean(solvable)) if solvable else None,
+        failures=dict(Counter(episode.reason for episode in episodes if not episode.success).most_common()),
     )

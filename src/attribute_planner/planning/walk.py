@@ -87,7 +87,7 @@ class Walk:
         if self.active:
             self._choose()
         self._expected: Expectation | None = None
-        self._doubted = 0.0
+        self._doubted, self._overlooked = 0.0, False
 
     @property
     def target(self) -> int:
@@ -158,6 +158,7 @@ class Walk:
             self._fail()
         if self._is_sure_to_be_there():
             self._stop()
+        self._overlooked |= bool(self.goal.satisfied_by(truth)) and not self._believes_to_be_there()
         if over and self.active:
             outcome, self.active = ENDED, False
         if self.config.record:
@@ -284,6 +285,8 @@ class Walk:
             return ""
         if self._believes_to_be_there():
             return "the detector took another attribute set for the goal."
+        if self._overlooked:
+            return "the goal was reached on the way, but the detector did not see it."
         if not self.plan.reachable:
             return self.plan.reason
         if self.steps >= max_steps:
