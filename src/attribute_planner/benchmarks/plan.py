@@ -9,20 +9,25 @@ from attribute_planner.attributes import Attribute, AttributeSpace, Goal
 from attribute_planner.benchmarks.measuring import Measurement, seconds, times
 from attribute_planner.parts.counting import TransitionCounts
 from attribute_planner.parts.table import TransitionTable, table_of_counts
+from attribute_planner.planning.distances import ShortestPaths
+from attribute_planner.planning.foresight import STEP_COST
 from attribute_planner.planning.planner import Planner
 
 SETS, EDGES, GOALS = 50_000, 420_000, 15
+MANY = 256
+"""Goals whose distances are found together."""
 PEER = "one bare call of SciPy's Dijkstra"
 
 
 def measure() -> list[Measurement]:
-    """The time of a plan for a new goal, and of planning again for a known one."""
+    """The time of a plan for a new goal, of planning again for a known one, and of one of many new goals at once."""
     table = synthetic_table(np.random.default_rng(0))
     bare, new = _new_goal_seconds(table)
     again = _replan_seconds(table)
     return [
         times("new goal", 1e3 * new, 1e3 * bare, "ms", PEER),
         times("replan on a known goal", 1e6 * again, 1e6 * bare, "µs", PEER),
+        times(f"one of {MANY} new goals, all at once", 1e3 * _many_goals_seconds(table), 1e3 * bare, "ms", PEER),
     ]
 
 
@@ -64,6 +69,13 @@ def _replan_seconds(table: TransitionTable) -> float:
     planner, goal = Planner(table), _goal(table, 5)
     starts = table.values[np.random.default_rng(2).integers(0, table.num_nodes, 1000)]
     return seconds(lambda: [planner.plan(start, goal) for start in starts]) / len(starts)
+
+
+def _many_goals_seconds(table: TransitionTable) -> float:
+    """What one of many goals takes if their distances are found together, as with an accelerator."""
+    paths = ShortestPaths(table, step_cost=STEP_COST)
+    goals = [_goal(table, int(number)) for number in np.random.default_rng(3).integers(0, table.num_nodes, MANY)]
+    return seconds(lambda: paths.to_goals(goals), repeats=1) / MANY
 
 
 def _goal(table: TransitionTable, number: int) -> Goal:
