@@ -42,14 +42,13 @@ def evaluate(
         print_json(evaluation_to_json(result))
         return 0
     oracle = {} if result.oracle is None else {"scripted player": f"{result.oracle:.1%}"}
+    console.print(
+        f"{result.environment}, {result.task}: {result.episodes} episodes, mode {result.mode}", highlight=False
+    )
     print_table(
-        ("environment", "task", "mode", "episodes", "success", "95 % interval", "steps", "replans", *oracle),
+        ("success", "95 % interval", "steps", "replans", *oracle),
         [
             (
-                result.environment,
-                result.task,
-                result.mode,
-                result.episodes,
                 f"{result.success:.1%}",
                 f"{result.interval.low:.1%} – {result.interval.high:.1%}",
                 f"{result.mean_steps:.1f}",

@@ -11,8 +11,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-AT_ONCE = 64
-"""Goals that share a sweep: each takes a number per edge."""
+MOST_AT_ONCE, MOST_NUMBERS = 64, 2**28
+"""How many goals share a sweep, and how many numbers that may take: one per goal and edge. These are a gigabyte."""
 SMALLEST_COST = 1e-3
 """Of an edge, for numbers of 32 bits to tell that it leads on."""
 
@@ -28,10 +28,11 @@ def relaxed(
     `float32[G, N]` costs, infinite where there is no way; `int32[G, N]` successors, −1 there and at the ends.
     """
     edges = jnp.asarray(source, jnp.int32), jnp.asarray(target, jnp.int32), jnp.asarray(cost, jnp.float32)
+    at_once = min(MOST_AT_ONCE, max(MOST_NUMBERS // max(len(cost), 1), 1))
     found = []
-    for start in range(0, len(ends), AT_ONCE):
-        some = ends[start : start + AT_ONCE]
-        begun = np.full((num_nodes, AT_ONCE), np.inf, np.float32)
+    for start in range(0, len(ends), at_once):
+        some = ends[start : start + at_once]
+        begun = np.full((num_nodes, at_once), np.inf, np.float32)
         for column, nodes in enumerate(some):
             begun[nodes, column] = 0.0
         costs, successors = _relax(*edges, jnp.asarray(begun), num_nodes)
