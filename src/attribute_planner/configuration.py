@@ -130,7 +130,7 @@ IMAGES = FitConfig(updates=2_500, batch=1024, learning_rate=3e-3, weight_decay=1
 HARD_IMAGES = replace(IMAGES, updates=24_000, batch=256, gradient_norm=1.0)
 """For blocks that lie anywhere: as many updates as time allows, each of fewer pictures."""
 HARDER_IMAGES = replace(HARD_IMAGES, updates=48_000)
-"""For a detector, which has to be exact about where they lie, and an outlook: most of what fails, fails by it."""
+"""For a detector and an outlook, which have to be exact about where they lie."""
 PICTURES_AND_DROPS = replace(HARDER_IMAGES, batch=512, learning_rate=1e-3)
 """For an outlook: products of what is seen and what is done make for large steps."""
 

@@ -199,7 +199,7 @@ def test_evaluate_tells_programs_success_and_interval(run: Path, capsys: Printed
     low, high = said["interval"]
     assert 0 <= low <= said["success"] <= high <= 1
     assert said["success"] * 20 == pytest.approx(round(said["success"] * 20))
-    assert sum(said["failures"].values()) == round(20 * (1 - said["success"]))
+    assert sum(said["failures"].values()) == round(20 * (1 - said["success"])) > 0
     assert main([*arguments, "--true-attributes"]) == 0
     printed = capsys.readouterr().out
     assert "1-step" in printed

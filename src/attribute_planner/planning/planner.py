@@ -103,13 +103,15 @@ class Planner:
 
     def prepare(self, goals: Sequence[Goal]) -> None:
         """Find the distances to many goals, if that is quicker for all at once than for each when it is asked for."""
-        unknown = {goal.key(self.table.space): goal for goal in goals}
-        unknown = {key: goal for key, goal in unknown.items() if key not in self._distances}
-        if not self.paths.finds_many_at_once or len(unknown) <= FEW_GOALS:
+        if not self.paths.finds_many_at_once:
             return
-        self._kept = max(CACHED_GOALS, len(unknown))
-        for key, distances in zip(unknown, self.paths.to_goals(list(unknown.values())), strict=True):
-            self._keep(key, distances)
+        asked = {goal.key(self.table.space): goal for goal in goals}
+        known = {key: self._distances[key] for key in asked if key in self._distances}
+        unknown = {key: goal for key, goal in asked.items() if key not in known}
+        if len(unknown) <= FEW_GOALS:
+            return
+        found = zip(unknown, self.paths.to_goals(list(unknown.values())), strict=True)
+        self._kept, self._distances = max(CACHED_GOALS, len(asked)), known | dict(found)
 
     def plan(self, values: np.ndarray, goal: Goal) -> Plan:
         """The most probable path from attribute values `[A]` to the goal."""
@@ -124,13 +126,10 @@ class Planner:
     def _distances_by_key(self, goal: Goal) -> Distances:
         key = goal.key(self.table.space)
         if key not in self._distances:
-            self._keep(key, self.paths.to_goal(goal))
+            if len(self._distances) >= self._kept:
+                self._distances.pop(next(iter(self._distances)))
+            self._distances[key] = self.paths.to_goal(goal)
         return self._distances[key]
-
-    def _keep(self, key: tuple[int, int, int], distances: Distances) -> None:
-        while len(self._distances) >= self._kept:
-            self._distances.pop(next(iter(self._distances)))
-        self._distances[key] = distances
 
     def _why_unreachable(self, number: int, goal: Goal) -> str:
         if not len(self.table.satisfying(goal)):
