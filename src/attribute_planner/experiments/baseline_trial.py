@@ -84,7 +84,7 @@ def _train(cell: Cell, env: Environment, config: Any, run_dir: Path) -> None:
     description = {"cell": _description(cell, env, config), "provenance": provenance()}
     write_bytes(run_dir / CONFIG, json.dumps(description, indent=2).encode())
     started = time.monotonic()
-    with open(run_dir / METRICS, "w", encoding="utf-8") as metrics:
+    with open(run_dir / METRICS, "w", encoding="utf-8", buffering=1) as metrics:  # a line at a time, to be watched
 
         def watch(phase: str, done: float, shown: dict[str, Any], so_far: Any) -> None:
             seconds = round(time.monotonic() - started, 3)
