@@ -313,11 +313,7 @@ def test_reproduce_lists_the_cells_of_a_table(capsys: Printed, tmp_path: Path):
     assert f"{len(cells)} of {len(cells)} cells are missing" in capsys.readouterr().out
 
 
-def test_reproduce_does_nothing_again_and_writes_the_report(
-    capsys: Printed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    # The session has a place of its own for what was compiled.
-    monkeypatch.setattr("attribute_planner.experiments.running.share_compiled", lambda work: None)
+def test_reproduce_does_nothing_again_and_writes_the_report(capsys: Printed, tmp_path: Path):
     committed = Path(__file__).parents[2] / "reproduction" / "records"
     shutil.copytree(committed, tmp_path / "records")
     page, cell = tmp_path / "page.md", "paper-switches-default-0"

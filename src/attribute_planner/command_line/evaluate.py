@@ -32,7 +32,9 @@ def evaluate(
         json: Print the result as JSON.
     """
     import attribute_planner as ap
+    from attribute_planner.storage.compiled import keep_compiled_for_user
 
+    keep_compiled_for_user()
     agent = ap.load(run)
     agent = agent if estimator is None else agent.with_estimator(estimator)
     agent = agent.with_true_attributes() if true_attributes else agent

@@ -34,7 +34,9 @@ def reach(
         json: Print the result as JSON.
     """
     import attribute_planner as ap
+    from attribute_planner.storage.compiled import keep_compiled_for_user
 
+    keep_compiled_for_user()
     agent = ap.load(run)
     with busy("on the way …"):
         episode = agent.reach(goal, seed=seed, max_steps=max_steps, mode=mode, pictures=gif is not None)

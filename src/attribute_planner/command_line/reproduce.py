@@ -43,9 +43,10 @@ def reproduce(
     """
     from attribute_planner.configuration import require_positive
     from attribute_planner.experiments.report import REPORTS
-    from attribute_planner.experiments.running import RECORDS, WORK, end_in_order_when_told, run_cells, share_compiled
+    from attribute_planner.experiments.running import COMPILED, RECORDS, WORK, end_in_order_when_told, run_cells
     from attribute_planner.experiments.tables import chosen_cells
     from attribute_planner.experiments.trial import Folders
+    from attribute_planner.storage.compiled import keep_compiled
 
     for name, number in (("seeds", seeds), ("processes", processes)):
         if number is not None:
@@ -54,7 +55,7 @@ def reproduce(
     chosen = chosen_cells(tables, scale, seeds, cells)
     failed = []
     if not dry_run:
-        share_compiled(folders.work)
+        keep_compiled(folders.work / COMPILED)
         end_in_order_when_told()
         failed = run_cells(chosen, folders, processes, _say, only_train=only_train)
         _write(report or REPORTS[scale], pages, folders.records, scale)

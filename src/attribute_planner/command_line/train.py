@@ -34,8 +34,10 @@ def train(
     """
     import attribute_planner as ap
     from attribute_planner.configuration import default_config, paper_config
+    from attribute_planner.storage.compiled import keep_compiled_for_user
     from attribute_planner.storage.settings import with_setting
 
+    keep_compiled_for_user()
     environment = ap.make(env)
     config = paper_config(env) if preset == "paper" else default_config(env)
     for assignment in set:

@@ -5,7 +5,6 @@
 
 import argparse
 import os
-import platform
 import signal
 import subprocess
 import sys
@@ -15,16 +14,17 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from pathlib import Path
 
-import jax
-
 from attribute_planner.experiments.cells import SCALES, Cell
 from attribute_planner.experiments.estimates import seconds_of
 from attribute_planner.experiments.records import is_begun, is_recorded
 from attribute_planner.experiments.tables import chosen_cells
 from attribute_planner.experiments.trial import Folders, Say, carry_out
+from attribute_planner.storage.compiled import keep_compiled
 
 WORK = Path("runs/reproduce")
 RECORDS = Path("reproduction/records")
+COMPILED = "compiled"
+"""The folder of the work in which cells keep what they compiled: most need what others have needed before."""
 
 
 def run_cells(
@@ -40,13 +40,6 @@ def run_cells(
         _run_in_processes(missing, folders, processes, say, only_train)
         return [cell for cell in missing if not is_done(cell)]
     return [cell for cell in missing if not _succeeds(cell, folders, say, only_train)]
-
-
-def share_compiled(work: Path) -> None:
-    """Keep what takes long to compile: most cells need what others have needed before."""
-    # A folder for each machine: compiled code depends on the processor, and JAX's keys do not tell.
-    jax.config.update("jax_compilation_cache_dir", str(work / "compiled" / platform.node()))
-    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.5)
 
 
 def end_in_order_when_told() -> None:
@@ -125,7 +118,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             state = "recorded" if is_recorded(options.records, cell) else f"{seconds_of(cell):.0f} s"
             print(f"{cell.name}\t{state}")
         return 0
-    share_compiled(options.work)
+    keep_compiled(options.work / COMPILED)
     folders = Folders(options.records, options.work)
     end_in_order_when_told()
     failed = run_cells(cells, folders, options.processes, _say, only_train=options.only_train)

@@ -3,15 +3,10 @@
 Four blocks that differ in colour alone make 24 edges of each; a folded table is small enough to ship.
 """
 
-from collections.abc import Iterator
-from dataclasses import replace
-
 import numpy as np
 
-from attribute_planner.parts.counting import TransitionCounts
-from attribute_planner.parts.table import TransitionTable, edge_order, table_of_counts
-
-STATISTICS = ("visits", "attempts", "successes", "spent")
+from attribute_planner.parts.counting import RowIndex
+from attribute_planner.parts.table import TransitionTable
 
 
 def folded(table: TransitionTable, orders: np.ndarray) -> TransitionTable:
@@ -19,51 +14,47 @@ def folded(table: TransitionTable, orders: np.ndarray) -> TransitionTable:
 
     orders: `int[n, A]` the symmetries, as in `Symmetries.counted`; they are a group.
     """
-    least = None
-    for edges in _renamed_edges(table, orders):
-        if least is None:
-            least = edges.copy()
-        else:
-            before = _comes_before(edges, least)
-            least[before] = edges[before]
-    assert least is not None, "a group has at least one symmetry, the identity"
-    return _gathered(table, least, 1.0)
+    words, edges = _renamed_edges(table, orders)
+    return _gathered(table, words, edges.min(axis=0), 1.0)
 
 
 def unfolded(table: TransitionTable, orders: np.ndarray) -> TransitionTable:
     """The table with all edges, each with its share of what was seen and tried: `folded` undone, but for averaging."""
-    return _gathered(table, np.concatenate(list(_renamed_edges(table, orders))), 1 / len(orders))
+    words, edges = _renamed_edges(table, orders)
+    return _gathered(table, words, edges.ravel(), 1 / len(orders))
 
 
-def _renamed_edges(table: TransitionTable, orders: np.ndarray) -> Iterator[np.ndarray]:
-    """For each symmetry, `uint32[E, 2 W]` what becomes of the packed sets that each edge joins."""
-    for order in orders:
-        words = np.asarray(table.space.pack(table.values[:, order]))
-        yield np.concatenate([words[table.source], words[table.target]], axis=1)
+def _renamed_edges(table: TransitionTable, orders: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """All sets that symmetries make of a table's, `uint32[M, W]`, sorted as there; and what becomes of each edge.
+
+    That is `int64[n, E]`: the edge from set i to set j is i · M + j.
+    """
+    index = RowIndex(table.words.shape[1])
+    numbers = index.number(np.concatenate([np.asarray(table.space.pack(table.values[:, order])) for order in orders]))
+    sorted_sets = np.lexsort(index.rows.T)
+    becomes = np.argsort(sorted_sets)[numbers].reshape(len(orders), -1)
+    return index.rows[sorted_sets], becomes[:, table.source] * len(index) + becomes[:, table.target]
 
 
-def _comes_before(rows: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """`[E]` whether each row is the lesser one, compared number by number."""
-    less, same = np.zeros(len(rows), bool), np.ones(len(rows), bool)
-    for row, other in zip(rows.T, others.T, strict=True):
-        less |= same & (row < other)
-        same &= row == other
-    return less
+def _gathered(table: TransitionTable, words: np.ndarray, edges: np.ndarray, share: float) -> TransitionTable:
+    """The table of the edges `[n E]` between sets; equal ones are one, to which each adds its share of statistics."""
+    kinds, kind = np.unique(edges, return_inverse=True)
+    joined = np.array(np.divmod(kinds, len(words)))
+    sets, numbers = np.unique(joined, return_inverse=True)
+    source, target = numbers.reshape(joined.shape).astype(np.int32)
 
+    def summed(statistic: np.ndarray) -> np.ndarray:
+        each = np.tile(statistic * share, len(edges) // max(table.num_edges, 1))
+        return np.bincount(kind, weights=each, minlength=len(kinds))
 
-def _gathered(table: TransitionTable, edges: np.ndarray, share: float) -> TransitionTable:
-    """The table of the edges `[n E, 2 W]`; equal ones are one edge, to which each adds its share of its statistics."""
-    counts = TransitionCounts(table.words.shape[1])
-    source, target = np.split(edges, 2, axis=1)
-    numbers = counts.number(source, target)
-    order = edge_order(counts)[1]
-    times = len(edges) // max(table.num_edges, 1)
-
-    def summed(name: str) -> np.ndarray | None:
-        statistic = getattr(table, name)
-        if statistic is None:
-            return None
-        return np.bincount(numbers, weights=np.tile(statistic * share, times), minlength=len(order))[order]
-
-    graph = table_of_counts(table.space, counts, table.estimator)
-    return replace(graph, **{name: summed(name) for name in STATISTICS})
+    return TransitionTable(
+        table.space,
+        words=words[sets],
+        source=source,
+        target=target,
+        visits=summed(table.visits),
+        attempts=summed(table.attempts),
+        successes=summed(table.successes),
+        estimator=table.estimator,
+        spent=None if table.spent is None else summed(table.spent),
+    )

@@ -1,6 +1,8 @@
 """The few layers that all networks here are made of; they take any number of leading batch axes."""
 
 from collections.abc import Sequence
+from functools import reduce
+from itertools import accumulate
 
 import equinox as eqx
 import jax
@@ -19,8 +21,11 @@ class Dense(eqx.Module):
         self.weight = jax.nn.initializers.orthogonal(gain)(key, (inputs, outputs), jnp.float32)
         self.bias = jnp.zeros(outputs)
 
-    def __call__(self, inputs: jax.Array) -> jax.Array:
-        outputs = inputs @ self.weight
+    def __call__(self, *inputs: jax.Array) -> jax.Array:
+        """Of inputs side by side. What is the same along a batch axis may have size 1 there, and is reckoned once."""
+        ends = list(accumulate(part.shape[-1] for part in inputs))
+        weights = jnp.split(self.weight, ends[:-1])
+        outputs = reduce(jnp.add, (part @ weight for part, weight in zip(inputs, weights, strict=True)))
         return outputs + self.bias.reshape((1,) * (outputs.ndim - 1) + (-1,))
 
 
@@ -34,10 +39,13 @@ class Tower(eqx.Module):
         sizes = [inputs, *widths]
         self.layers = tuple(Dense(i, o, key=k) for i, o, k in zip(sizes, widths, keys, strict=False))
 
-    def __call__(self, inputs: jax.Array) -> jax.Array:
-        for layer in self.layers:
-            inputs = jax.nn.elu(layer(inputs))
-        return inputs
+    def __call__(self, *inputs: jax.Array) -> jax.Array:
+        """Of inputs side by side, as a layer takes them."""
+        first, *others = self.layers
+        outputs = jax.nn.elu(first(*inputs))
+        for layer in others:
+            outputs = jax.nn.elu(layer(outputs))
+        return outputs
 
 
 class BagOfWords(eqx.Module):

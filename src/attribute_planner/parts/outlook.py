@@ -84,11 +84,14 @@ class Outlook(eqx.Module):
         return self.body(observation, nothing, nothing)  # pyright: ignore[reportCallIssue]
 
     def logits(self, features: jax.Array, values: jax.Array, action: Action) -> jax.Array:
-        """`[..., A, V]`, not normalised, after an action in states with these features and attribute values."""
+        """`[..., A, V]`, not normalised, after an action in states with these features and attribute values.
+
+        Batch axes broadcast: several actions in the same state cost less than as many states.
+        """
         now = self.space.one_hot(values)
         seen, done = jnp.concatenate([features, now], axis=-1), encode_action(self.actions, action)
         inputs = [seen, done] if self.products is None else [seen, done, self.products(seen, done)]
-        outcome = self.heads(self.tower(jnp.concatenate(inputs, axis=-1)))
+        outcome = self.heads(self.tower(*inputs))
         return self.space.by_attribute(outcome + self.stays.reshape((1,) * now.ndim) * now)
 
     def expect(self, features: jax.Array, values: jax.Array, action: Action) -> tuple[jax.Array, jax.Array]:
@@ -98,10 +101,9 @@ class Outlook(eqx.Module):
 
 def log_shares(outlook: Outlook, features: jax.Array, beliefs: Beliefs, action: Action) -> jax.Array:
     """`[B, K, A, V]` how likely each value is after each of K actions `[B, K]`, whatever may be the case before it."""
-    tried = _count(action)
 
     def after(values: jax.Array) -> jax.Array:
-        return jax.nn.log_softmax(outlook.logits(_for_each(features, tried), _for_each(values, tried), action))
+        return jax.nn.log_softmax(outlook.logits(features[:, None], values[:, None], action))
 
     # One belief after the other: together they take as many times the memory.
     of_each = jax.lax.map(after, jnp.moveaxis(beliefs.values, 1, 0))
@@ -135,16 +137,6 @@ def likeliest(
 def _likeliest_values(shares: jax.Array) -> tuple[jax.Array, jax.Array]:
     """Of log probabilities `[..., A, V]`: the likeliest values `int32[..., A]`, and how likely each is."""
     return jnp.argmax(shares, axis=-1).astype(jnp.int32), jnp.max(shares, axis=-1)
-
-
-def _count(action: Action) -> int:
-    """How many actions each of a batch has."""
-    return jax.tree.leaves(action)[0].shape[1]
-
-
-def _for_each(quantity: jax.Array, tried: int) -> jax.Array:
-    """`[B, K, N]` the same `[B, N]` for each action."""
-    return jnp.broadcast_to(quantity[:, None], (len(quantity), tried, quantity.shape[-1]))
 
 
 def actions_to_try(space: ActionSpace, batch: int, most: int, *, key: Key) -> Action:

@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 
 from attribute_planner.environments.spaces import Action, Discrete, Observation, nearby_actions
-from attribute_planner.parts.beliefs import Beliefs
+from attribute_planner.parts.beliefs import Beliefs, certain
 from attribute_planner.parts.bodies import NO_VALUE
 from attribute_planner.parts.outlook import Outlook, actions_to_try, likeliest
 from attribute_planner.parts.policy import GoalPolicy
@@ -36,7 +36,7 @@ def candidates(
     *,
     key: Key,
 ) -> Action:
-    """`[B, K]` actions, among them such as may lead to any of what is wanted.
+    """`[B, K]` actions, among them such as may lead to any of what is wanted, if the likeliest belief is right.
 
     features: what the outlook makes of the observation.
     wanted: attribute values `[B, A]` each, `NO_VALUE` for what does not matter.
@@ -45,16 +45,25 @@ def candidates(
     actions = actions_to_try(outlook.actions, len(features), RANDOM_ACTIONS, key=random_key)
     if isinstance(outlook.actions, Discrete):
         return actions
-    found = []
+    believed = beliefs.values[:, 0]
+    starts, near_keys = [], []
     for values, wanted_key in zip(wanted, wanted_keys, strict=True):
-        policy_key, *near_keys = jax.random.split(wanted_key, 1 + len(SPREADS))
-        near = beside(actions, _proposed(policy, observation, beliefs.values[:, 0], values, key=policy_key))
-        for spread, near_key in zip(SPREADS, near_keys, strict=True):
-            best = likeliest(outlook, features, beliefs, near, values, BEST_ACTIONS)
+        policy_key, *search_keys = jax.random.split(wanted_key, 1 + len(SPREADS))
+        starts.append(beside(actions, _proposed(policy, observation, believed, values, key=policy_key)))
+        near_keys.append(search_keys)
+
+    def search(start: tuple[Action, jax.Array, list[Key]]) -> Action:
+        near, values, search_keys = start
+        for spread, near_key in zip(SPREADS, search_keys, strict=True):
+            best = likeliest(outlook, features, certain(believed), near, values, BEST_ACTIONS)
             around = jax.tree.map(lambda leaf: jnp.repeat(leaf, ROUND_EACH, axis=1), best)
             near = beside(best, nearby_actions(outlook.actions, around, spread, key=near_key))
-        found.append(near)
-    return beside(actions, *found)
+        return near
+
+    # One search after the other, so that it is compiled but once.
+    each = [*zip(starts, wanted, near_keys, strict=True)]
+    found = jax.lax.map(search, jax.tree.map(lambda *leaves: jnp.stack(leaves), *each))
+    return beside(actions, *(jax.tree.map(lambda leaf, place=place: leaf[place], found) for place in range(len(each))))
 
 
 def beside(first: Any, *more: Any) -> Any:
