@@ -68,3 +68,11 @@ def test_layers_take_any_number_of_leading_axes():
     assert shape_of(lambda key: Dense(3, 5, key=key), 2, 4, 3) == (2, 4, 5)
     assert shape_of(lambda key: Tower(3, (6, 5), key=key), 3) == (5,)
     assert shape_of(lambda key: BagOfWords(9, 5, words=4, key=key), 2, 3, 4) == (2, 3, 5)
+
+
+def test_inputs_side_by_side_are_as_good_as_joined_ones():
+    key = jax.random.key(0)
+    tower = Tower(7, (5, 3), key=key)
+    seen, done = jax.random.normal(key, (4, 1, 3)), jax.random.normal(jax.random.fold_in(key, 1), (4, 6, 4))
+    joined = jnp.concatenate([jnp.broadcast_to(seen, (4, 6, 3)), done], axis=-1)
+    np.testing.assert_allclose(tower(seen, done), tower(joined), atol=1e-5)

@@ -4,11 +4,12 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 from attribute_planner.environments.registry import make
 from attribute_planner.environments.spaces import MixedAction
 from attribute_planner.parts.beliefs import Beliefs, certain
-from attribute_planner.parts.outlook import Outlook, expect_all, likeliest, log_prob_of, log_shares
+from attribute_planner.parts.outlook import Outlook, actions_to_try, expect_all, likeliest, log_prob_of, log_shares
 from tests.probes import with_drawn_weights
 
 
@@ -63,3 +64,15 @@ def test_what_may_be_the_case_is_weighed():
     assert not np.allclose(alone[0], alone[1], atol=1e-3)
     mixed = np.exp(log_shares(outlook, features, both, actions))
     np.testing.assert_allclose(mixed, 0.75 * alone[0] + 0.25 * alone[1], atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["blocks", "blocks-continuous"])
+def test_several_actions_in_a_state_lead_where_each_alone_does(name: str):
+    outlook, picture, values = an_outlook(name)
+    features = outlook.features(picture)
+    actions = actions_to_try(outlook.actions, 1, 5, key=jax.random.key(3))
+    together = log_shares(outlook, features, certain(values), actions)
+    for place in range(together.shape[1]):
+        action = jax.tree.map(lambda leaf, place=place: leaf[:, place], actions)
+        alone = jax.nn.log_softmax(outlook.logits(features, values, action))
+        np.testing.assert_allclose(together[:, place], alone, atol=1e-5)

@@ -68,6 +68,35 @@ def test_staying_is_no_choice():
     assert choice(foresight(), options((HERE, 0.99), (HERE, 0.5))) is None
 
 
+def steps_until_it_tries(chance: float, alike: int = 12) -> int:
+    """How often an agent goes from one set to another that promises as much before it tries what leads on.
+
+    Wherever it is, it expects that to succeed with a chance of which the table knows nothing.
+    """
+    middle, goal = alike, alike + 1
+    space = numbers(alike + 2)
+    onward = [((each,), (middle,), 0.99) for each in range(alike)]
+    about = [((each,), ((each + 1) % alike,), 0.99) for each in range(alike)]
+    table = table_of(space, [*onward, *about, ((middle,), (goal,), 0.99)])
+    foresight = Foresight(Planner(table, STEP_COST), partial_goal([goal]), doubt=0.0)
+    expected = np.arange(middle + 1, dtype=np.int32)[:, None]
+    log_prob = np.log(np.where(expected == middle, chance, 0.99))
+    known = table.numbers_of(np.asarray(space.pack(expected)))
+    seen = Options(expected[None, :, 0], expected[None], log_prob[None], known[None])
+    here, steps = np.array([0], np.int32), 0
+    while (chosen := foresight.choose(table.number_of(here), here, seen, 0, trusted=0.0)) != middle:
+        assert chosen is not None
+        here, steps = expected[chosen], steps + 1
+    return steps
+
+
+def test_who_gets_no_nearer_soon_tries_what_leads_on(monkeypatch: pytest.MonkeyPatch):
+    assert steps_until_it_tries(0.9) == 0
+    assert 3 <= steps_until_it_tries(0.5) <= 8
+    monkeypatch.setattr("attribute_planner.planning.foresight.WEARINESS", 0.0)
+    assert steps_until_it_tries(0.5) >= 11
+
+
 def test_the_chance_to_make_sure_is_that_of_the_best_option_less_a_step():
     seen = options((GOAL, 0.6), (GOAL, 0.9), (BESIDE, 0.99), (GOAL, 1.0))
     assert foresight().best_chance(seen, 0) == pytest.approx(0.9 * np.exp(-STEP_COST))

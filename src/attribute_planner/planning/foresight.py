@@ -38,6 +38,10 @@ set, the other one may lead to another of its states."""
 BEEN_THERE = 1.0
 """How much costlier a set becomes each time it was left: a good way leads through no set twice, so whoever comes back
 was misled by other states of the same set."""
+WEARINESS = 0.1
+"""How much costlier whatever leads no nearer becomes with each step that led no nearer. The table promises as much of
+all sets that are alike, and what makes them hopeless, a tower that leans, may be in none of their attributes: without
+it an agent would go from one to the next for ever, and not try what is unlikely but leads on."""
 LIKELY = 0.1
 """What is so likely to arrive is tried at once. A table promises more certainty elsewhere than will be found there:
 whoever is unsure of the last step here is so in the states next to this one too, and a step that fails costs little.
@@ -120,6 +124,8 @@ class Foresight:
     _failures: dict[tuple[int, bytes], float] = field(default_factory=dict)
     _raised: dict[int, float] = field(default_factory=dict)
     _taken: Counter[tuple[int, int]] = field(default_factory=Counter)
+    _nearest: float = np.inf
+    _idle_steps: int = 0
 
     def __post_init__(self) -> None:
         self._cost = self.planner.distances(self.goal).cost
@@ -138,13 +144,14 @@ class Foresight:
         log_prob = options.log_prob[copy]
         sure = np.where(arrives, log_prob[:, wanted].sum(axis=-1), log_prob.sum(axis=-1))
         onward = np.where(numbers == UNKNOWN, np.inf, self._cost[numbers])
+        weariness = np.where(arrives, 0.0, self._weariness(number, onward))
         for place, there in enumerate(numbers.tolist()):
             if there in self._raised:
                 onward[place] = max(onward[place], self._raised[there])
         chance = (1 - self.doubt) * np.exp(sure)
         chance[-1] += self.doubt * trusted
         with np.errstate(divide="ignore"):
-            cost = STEP_COST - np.log(chance) + np.where(arrives, 0.0, onward)
+            cost = STEP_COST - np.log(chance) + np.where(arrives, 0.0, onward) + weariness
         if not self.goal.satisfied_by(values):
             cost[(expected == values).all(axis=-1)] = np.inf
         penalties = self._penalties(number, expected)
@@ -161,6 +168,16 @@ class Foresight:
         if number != UNKNOWN:
             self._raised[number] = max(float(cost[best]), self._raised.get(number, 0.0)) + BEEN_THERE
         return best
+
+    def _weariness(self, number: int, onward: np.ndarray) -> np.ndarray:
+        """`[K]` what options cost for leading no nearer, where the table's way from them costs `onward` `[K]`.
+
+        Nearer than the agent has been, that is; it is in set `number` now.
+        """
+        here = np.inf if number == UNKNOWN else float(self._cost[number])
+        self._idle_steps = 0 if here < self._nearest else self._idle_steps + 1
+        self._nearest = min(self._nearest, here)
+        return np.where(onward < self._nearest, 0.0, WEARINESS * self._idle_steps)
 
     def best_chance(self, options: Options, copy: int) -> float:
         """How likely the best of the options leads to the goal at once, less what a step costs."""
