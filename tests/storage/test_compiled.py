@@ -37,11 +37,17 @@ def test_where_nothing_can_be_kept_nothing_is(tmp_path: Path):
     assert compile_with(home) == []
 
 
-def test_a_place_that_was_chosen_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    chosen = jax.config.values["jax_compilation_cache_dir"]
-    assert chosen is not None, "the session of tests has one"
-    keep_compiled(tmp_path)
-    assert jax.config.values["jax_compilation_cache_dir"] == chosen
+def test_a_place_that_was_chosen_stays(tmp_path: Path):
+    before = jax.config.values["jax_compilation_cache_dir"]
+    jax.config.update("jax_compilation_cache_dir", str(tmp_path / "chosen"))
+    try:
+        keep_compiled(tmp_path / "other")
+        assert jax.config.values["jax_compilation_cache_dir"] == str(tmp_path / "chosen")
+    finally:
+        jax.config.update("jax_compilation_cache_dir", before)
+
+
+def test_a_user_may_have_another_folder_for_such_things(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert users_folder() == tmp_path / "attribute-planner" / "compiled"
 
