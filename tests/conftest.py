@@ -64,6 +64,11 @@ def pytest_configure(config: pytest.Config) -> None:
         jax.config.update("jax_persistent_cache_min_compile_time_secs", CACHED_FROM_SECONDS)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest first: last, they would keep one worker busy for minutes while the others have nothing to do."""
+    items.sort(key=lambda item: "test_python_blocks_run" not in item.nodeid)
+
+
 def _with_loose_types(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function of another library that counts on types that promote."""
 
