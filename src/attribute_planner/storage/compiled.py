@@ -3,6 +3,7 @@
 import os
 import platform
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
 import jax
@@ -24,7 +25,8 @@ def keep_compiled(folder: Path) -> None:
 def keep_compiled_for_user() -> None:
     """The same in the folder that the user's system has for such things, if it can be written to."""
     if (folder := users_folder()) is not None:
-        empty_if_large(folder)
+        with suppress(OSError):  # others may be at it, too
+            empty_if_large(folder)
         keep_compiled(folder)
 
 
