@@ -193,6 +193,25 @@ def test_processes_are_used_and_their_failures_noticed(tmp_path: Path, monkeypat
     assert said == ["A process ended with exit status 1."]
 
 
+def test_a_process_that_is_killed_takes_only_one_cell_along(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    cells = [Cell(replace(SUBJECT, measurements=()), seed, "small") for seed in range(3)]
+    started = []
+
+    def start(piece: list[Cell], folders: Folders, only_train: bool) -> subprocess.Popen:
+        started.append(piece)
+        done, fate = (piece[:1], "os.kill(os.getpid(), signal.SIGKILL)") if len(piece) == 3 else (piece, "")
+        for cell in done:
+            write_record(folders.records, replace(RECORD, cell=cell.name, seed=cell.seed))
+        return subprocess.Popen([sys.executable, "-c", f"import os, signal; {fate}"])
+
+    monkeypatch.setattr(running, "_start", start)
+    monkeypatch.setattr(running, "PIECES_PER_PROCESS", 0.1)
+    said = []
+    assert run_cells(cells, Folders(tmp_path, tmp_path), processes=2, say=said.append) == [cells[1]]
+    assert started == [cells, cells[2:]]
+    assert said == [f"A process ended with exit status {-signal.SIGKILL}."]
+
+
 def test_whoever_is_told_to_end_takes_along_what_it_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     started = []
 
@@ -213,10 +232,19 @@ def test_whoever_is_told_to_end_takes_along_what_it_started(tmp_path: Path, monk
     assert started[0].wait(timeout=60) == -signal.SIGTERM
 
 
-def test_seeds_stay_together_unless_processes_would_be_idle():
-    cells = [Cell(replace(SUBJECT, name=name), seed, "small") for name in ("a", "b") for seed in range(3)]
-    assert [len(piece) for piece in pieces_of(cells, 2)] == [3, 3]
-    assert [len(piece) for piece in pieces_of(cells, 4)] == [1] * 6
+def test_cells_of_a_kind_stay_together_unless_processes_would_be_idle(monkeypatch: pytest.MonkeyPatch):
+    """Three kinds of six cells each, in the order of the tables, which goes through them in turn."""
+    kinds = [("switches", "planner"), ("crafting", "planner"), ("switches", "reinforce")]
+    subjects = [replace(SUBJECT, name=kind[1], environment=kind[0], model=kind[1]) for kind in kinds]
+    cells = [Cell(subject, seed, "small") for seed in range(6) for subject in subjects]
+    seconds = {"planner": 2.0, "reinforce": 1.0}
+    monkeypatch.setattr(running, "seconds_of", lambda cell: seconds[cell.subject.model])
+    monkeypatch.setattr(running, "PIECES_PER_PROCESS", 2)
+    for processes, sizes in ((1, [6, 6, 6]), (2, [3, 3, 3, 3, 6]), (50, [1] * 18)):  # 30 s in all
+        pieces = pieces_of(cells, processes)
+        assert [len(piece) for piece in pieces] == sizes
+        assert sorted((cell for piece in pieces for cell in piece), key=cells.index) == cells
+        assert all(len({(cell.subject.environment, cell.subject.model) for cell in piece}) == 1 for piece in pieces)
 
 
 def test_the_module_runs_without_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]):

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 import traceback
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from pathlib import Path
 
@@ -37,7 +37,11 @@ def run_cells(
 
     missing = [cell for cell in cells if not is_done(cell)]
     if processes > 1:
-        _run_in_processes(missing, folders, processes, say, only_train)
+
+        def start(piece: Sequence[Cell]) -> subprocess.Popen:
+            return _start(piece, folders, only_train)
+
+        _run_in_processes(pieces_of(missing, processes), processes, start, is_done, say)
         return [cell for cell in missing if not is_done(cell)]
     return [cell for cell in missing if not _succeeds(cell, folders, say, only_train)]
 
@@ -59,21 +63,31 @@ def _succeeds(cell: Cell, folders: Folders, say: Say, only_train: bool) -> bool:
     return True
 
 
-def _run_in_processes(cells: Sequence[Cell], folders: Folders, processes: int, say: Say, only_train: bool) -> None:
+def _run_in_processes(
+    pieces: Sequence[Sequence[Cell]],
+    processes: int,
+    start: Callable[[Sequence[Cell]], subprocess.Popen],
+    is_done: Callable[[Cell], bool],
+    say: Say,
+) -> None:
     """The longest work first, several pieces at a time, each in a process of its own."""
-    waiting = sorted(pieces_of(cells, processes), key=lambda piece: -sum(map(seconds_of, piece)))
-    running: list[subprocess.Popen] = []
+    waiting = sorted(pieces, key=_seconds, reverse=True)
+    running: list[tuple[subprocess.Popen, Sequence[Cell]]] = []
     try:
         while waiting or running:
             while waiting and len(running) < processes:
-                running.append(_start(waiting.pop(0), folders, only_train))
+                piece = waiting.pop(0)
+                running.append((start(piece), piece))
             time.sleep(SECONDS_BETWEEN_LOOKS)
-            for process in [each for each in running if each.poll() is not None]:
-                running.remove(process)
+            for process, piece in [each for each in running if each[0].poll() is not None]:
+                running.remove((process, piece))
                 if process.returncode != 0:
                     say(f"A process ended with exit status {process.returncode}.")
+                left = [cell for cell in piece if not is_done(cell)]
+                if process.returncode < 0 and len(left) > 1:  # killed while at the first, before it came to the others
+                    waiting.append(left[1:])
     finally:
-        for process in running:
+        for process, _ in running:
             process.terminate()
 
 
@@ -83,10 +97,30 @@ SECONDS_BETWEEN_LOOKS = 0.2
 def pieces_of(cells: Sequence[Cell], processes: int) -> list[list[Cell]]:
     """The cells in pieces of work.
 
-    Seeds of a subject share what was compiled, so they stay together, unless that leaves processes idle.
+    What was compiled for a cell serves others of the same model in the same environment, those of the same subject
+    above all. So they stay together, in pieces that are short enough to keep all processes busy until the end.
     """
-    together = [list(seeds) for _, seeds in groupby(cells, key=lambda cell: cell.subject.name)]
-    return together if len(together) >= processes else [[cell] for cell in cells]
+    longest = _seconds(cells) / (processes * PIECES_PER_PROCESS)
+    pieces: list[list[Cell]] = []
+    for _, alike in groupby(sorted(cells, key=_kind), key=_kind):
+        pieces.append([])
+        for cell in alike:
+            if pieces[-1] and _seconds([*pieces[-1], cell]) > longest:
+                pieces.append([])
+            pieces[-1].append(cell)
+    return pieces
+
+
+PIECES_PER_PROCESS = 6
+
+
+def _kind(cell: Cell) -> tuple[str, str]:
+    """Cells of a kind have most of what is compiled in common."""
+    return cell.subject.environment, cell.subject.model
+
+
+def _seconds(cells: Sequence[Cell]) -> float:
+    return sum(map(seconds_of, cells))
 
 
 def _start(cells: Sequence[Cell], folders: Folders, only_train: bool) -> subprocess.Popen:
