@@ -5,6 +5,7 @@ import jax
 import numpy as np
 import pytest
 
+from attribute_planner.baselines import schooling
 from attribute_planner.baselines.host_trials import HostTrials
 from attribute_planner.baselines.regimes import Stage
 from attribute_planner.baselines.schooling import Ends, SchoolConfig, add_ends, batch_of, trials_for
@@ -46,6 +47,26 @@ def test_a_trial_ends_where_its_goal_holds(env: Environment):
     # A memory lasts for a trial, also across calls.
     assert steps.record.baseline[:, 0].tolist() == [0, 1, 2] * 2
     assert add_ends(Ends.none(), steps).success == 1.0
+
+
+def test_success_is_told_of_as_many_trials_as_there_are_copies(monkeypatch: pytest.MonkeyPatch):
+    """Of those that are over sooner, most have succeeded: the others go on until time is up."""
+    monkeypatch.setattr(schooling, "WINDOWS_PER_REPORT", 1)
+    monkeypatch.setattr(schooling, "stages_of", lambda *_, **__: (Stage(go_to(3)),))
+    shown: list[float | None] = []
+    schooling.attend(
+        START,
+        "probe",
+        SchoolConfig(steps=48, copies=8, window=1),
+        None,
+        lambda _: AlwaysForward(),
+        lambda learner, steps, remaining, key: (learner, {}),
+        name="probe",
+        detector=None,
+        key=jax.random.key(0),
+        watch=lambda phase, done, metrics, so_far: shown.append(metrics.get("success")),
+    )
+    assert shown == [None, None, 1.0, None, None, 1.0]
 
 
 class PutBack(HostedWorlds):

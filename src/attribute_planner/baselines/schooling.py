@@ -83,9 +83,10 @@ def attend(
         learner, metrics = update(learner, steps, jnp.float32(1 - done), update_key)
         spent, number, ends = spent + int(steps.weight.sum()), number + 1, add_ends(ends, steps)
         if number % WINDOWS_PER_REPORT == 0 or spent >= config.steps:
-            shown = {"steps": spent, "stages": opened, "success": ends.success, **metrics}
+            shown = {"steps": spent, "stages": opened, **metrics}
+            if ends.over >= config.copies:  # fewer would mostly be those that were over soon: because they succeeded
+                shown, ends = {**shown, "success": ends.success}, Ends.none()
             watch(name, min(spent / config.steps, 1.0), {key: float(value) for key, value in shown.items()}, None)
-            ends = Ends.none()
     trials.close()
     return learner
 
