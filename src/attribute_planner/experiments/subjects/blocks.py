@@ -33,7 +33,7 @@ NOTHING_BESIDE = ("practise.steps=0",)
 SMALL_PICTURES = (("image_size", 32),)
 """At the small scale: a sixteenth of the pixels."""
 
-SMALL_FIT = ("fit.updates=600", "fit.batch=96", "fit.learning_rate=0.005")
+SMALL_FIT = ("fit.updates=450", "fit.batch=96", "fit.learning_rate=0.005")
 """What a CPU core can do with pictures in half a minute; larger steps make up for some of the missing updates."""
 
 LITTLE = (
