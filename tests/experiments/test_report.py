@@ -15,7 +15,18 @@ from attribute_planner.experiments.records import Record, read_records, write_re
 from attribute_planner.experiments.report import markdown_table, records_at, report_text, summary_text, write_report
 from attribute_planner.experiments.statistics import Interval
 from attribute_planner.experiments.subjects import SUBJECTS
-from attribute_planner.experiments.tables.layout import COUNT, PERCENT, Column, Entry, Row, Source, Table, entry, scalar
+from attribute_planner.experiments.tables.layout import (
+    COUNT,
+    ERROR,
+    PERCENT,
+    Column,
+    Entry,
+    Row,
+    Source,
+    Table,
+    entry,
+    scalar,
+)
 from attribute_planner.experiments.trial import is_current
 from attribute_planner.storage.settings import settings_to_json
 from tests.experiments.test_records import RECORD, result_of
@@ -64,15 +75,38 @@ def test_one_seed_has_the_interval_of_its_tasks():
 @pytest.mark.parametrize(
     ("number", "reference", "expected"),
     [
-        (Number(85.0, None, Interval(80.0, 90.0), 2), 90.0, ALIKE),
-        (Number(85.0, None, Interval(80.0, 90.0), 2), 79.9, HIGHER),
-        (Number(85.0, None, Interval(80.0, 90.0), 2), 90.1, LOWER),
-        (Number(25.0, None, None, 1), 25.0, ALIKE),
-        (Number(25.0, None, None, 1), 18.6, HIGHER),
+        (Number(85.0, None, Interval(80.0, 90.0), 2, (84.0, 86.0)), 90.0, ALIKE),
+        (Number(85.0, None, Interval(80.0, 90.0), 2, (84.0, 86.0)), 79.9, HIGHER),
+        (Number(85.0, None, Interval(80.0, 90.0), 2, (84.0, 86.0)), 90.1, LOWER),
+        (Number(25.0, None, None, 1, (25.0, 25.0)), 25.0, ALIKE),
+        (Number(25.0, None, None, 1, (25.0, 25.0)), 18.6, HIGHER),
     ],
 )
 def test_numbers_are_compared_with_the_papers(number: Number, reference: float, expected: str):
     assert compared(number, reference) == expected
+
+
+def test_where_the_paper_has_a_bound_all_that_is_below_it_is_alike():
+    error = Number(0.02, None, Interval(0.01, 0.03), 2, (0.01, 0.03))
+    assert [compared(error, bound, bound=True) for bound in (0.1, 0.03, 0.001)] == [ALIKE, ALIKE, HIGHER]
+    assert compared(error, 0.1) == LOWER
+    table = Table(
+        "probe", "", "", (Column("wrong", ERROR),), (Row("AP", "", (scalar("good", "edges", 30, bound=True),)),)
+    )
+    assert "| AP | < 30 · " in markdown_table(table, [record_of("good", 0, 0.8, edges=0.24)])
+    assert read_table(table, [record_of("good", 0, 0.8, edges=0.24)]) == [
+        "AP: as the paper, within error, on wrong (24 against < 30)."
+    ]
+
+
+def test_seeds_that_lie_far_apart_are_named():
+    records = [record_of("good", seed, success) for seed, success in enumerate((0.1, 0.95, 0.99))]
+    assert read_table(TABLE, records)[:2] == [
+        "AP (no tasks): lower than the paper on edges (25 against 30); "
+        "no verdict, as seeds lie too far apart, on craft (68.0 against 40.0).",
+        "Seeds lie far apart: AP (no tasks) on craft (10.0 to 99.0).",
+    ]
+    assert not any("far apart" in sentence for sentence in read_table(TABLE, TWO_SEEDS))
 
 
 def test_equal_seeds_do_not_make_a_number_certain():

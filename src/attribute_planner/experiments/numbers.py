@@ -19,12 +19,14 @@ class Number:
     interval: the 95 % t-interval over seeds; for one seed, Wilson's of its tasks; `None` where there is neither.
     plausible: what the number may be in truth: that interval, and Wilson's for the tasks of all seeds together.
     seeds: how many there are.
+    extremes: the least and the greatest of them.
     """
 
     mean: float
     interval: Interval | None
     plausible: Interval | None
     seeds: int
+    extremes: tuple[float, float]
 
 
 def number_of(source: Source, records: Sequence[Record], kind: str) -> Number | None:
@@ -37,7 +39,8 @@ def number_of(source: Source, records: Sequence[Record], kind: str) -> Number | 
         return None
     values = values if kind == COUNT else 100 * values
     interval = mean_interval(values) if len(values) > 1 else None
-    return Number(float(values.mean()), interval, interval, len(values))
+    extremes = float(values.min()), float(values.max())
+    return Number(float(values.mean()), interval, interval, len(values), extremes)
 
 
 def _success(measurement: Measurement, records: Sequence[Record]) -> Number | None:
@@ -49,7 +52,8 @@ def _success(measurement: Measurement, records: Sequence[Record]) -> Number | No
     of_tasks = success_interval(round(sum(result.success * result.episodes for result in results)), episodes)
     over_seeds = mean_interval(rates) if len(rates) > 1 else of_tasks
     plausible = Interval(min(of_tasks.low, over_seeds.low), max(of_tasks.high, over_seeds.high))
-    return Number(100 * float(rates.mean()), _percent(over_seeds), _percent(plausible), len(rates))
+    extremes = 100 * float(rates.min()), 100 * float(rates.max())
+    return Number(100 * float(rates.mean()), _percent(over_seeds), _percent(plausible), len(rates), extremes)
 
 
 def _percent(interval: Interval) -> Interval:
@@ -59,8 +63,13 @@ def _percent(interval: Interval) -> Interval:
 HIGHER, LOWER, ALIKE = "higher", "lower", "alike"
 
 
-def compared(number: Number, reference: float) -> str:
-    """Whether our number is higher or lower than the paper's, or the paper's lies where ours may be in truth."""
+def compared(number: Number, reference: float, *, bound: bool = False) -> str:
+    """Whether our number is higher or lower than the paper's, or the paper's lies where ours may be in truth.
+
+    Where the paper only has a bound, whatever is below it is alike.
+    """
+    if bound and number.mean < reference:
+        return ALIKE
     if number.plausible is not None and number.plausible.low <= reference <= number.plausible.high:
         return ALIKE
     if number.mean == reference:
@@ -75,6 +84,13 @@ def shown(value: float, kind: str) -> str:
     if kind == ERROR:
         return f"{value:.3g}"
     return "100" if value == 100 else f"{value:.1f}"
+
+
+def shown_of_paper(value: float | None, kind: str, *, bound: bool = False) -> str:
+    """A number of the paper, or that it has none; a bound as one."""
+    if value is None:
+        return "–"
+    return f"< {shown(value, kind)}" if bound else shown(value, kind)
 
 
 def shown_number(number: Number | None, kind: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from attribute_planner.experiments.cells import SCALES
-from attribute_planner.experiments.numbers import number_of, shown, shown_number
+from attribute_planner.experiments.numbers import number_of, shown, shown_number, shown_of_paper
 from attribute_planner.experiments.plots import PLOTS, draw_plot
 from attribute_planner.experiments.reading import read_table
 from attribute_planner.experiments.records import Record, read_records
@@ -118,7 +118,7 @@ def markdown(rows: Sequence[Sequence[str]]) -> str:
 
 
 def _cell(entry: Entry, column: Column, records: Sequence[Record]) -> str:
-    theirs = entry.shown or ("–" if entry.published is None else shown(entry.published, column.kind))
+    theirs = shown_of_paper(entry.published, column.kind, bound=entry.bound)
     if entry.ours is None:
         return "–" if entry.published is None else f"{theirs} · not measured yet"
     return f"{theirs} · {shown_number(number_of(entry.ours, records, column.kind), column.kind)}"
@@ -168,7 +168,13 @@ def _hardware_section(records: Sequence[Record]) -> str:
     ]
     if not rows:
         return "## Time and hardware\n\nNothing is recorded yet."
-    return "\n\n".join(["## Time and hardware", markdown([head, *rows]), *_outdated(records)])
+    return "\n\n".join(["## Time and hardware", markdown([head, *rows]), SUMS, *_outdated(records)])
+
+
+SUMS = (
+    "Minutes are summed over cells. Many cells shared their machine, and took the longer for it: it was busy for less "
+    "than the sum."
+)
 
 
 def _outdated(records: Sequence[Record]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from functools import partial
 
+from attribute_planner.configuration import PRESETS
 from attribute_planner.experiments.cells import OURS, PUBLISHED, WITHOUT_C_PI
 from attribute_planner.experiments.tables.blocks import COLUMNS, beyond, planner
 from attribute_planner.experiments.tables.blocks import baseline as of_blocks
@@ -10,6 +11,8 @@ from attribute_planner.experiments.tables.layout import Table
 AP = (64.1, 17.0, 0.4, 45.3, 12.5)
 
 baseline = partial(of_blocks, environment="blocks-continuous")
+
+STEPS = PRESETS["blocks-continuous"].steps
 
 TABLE = Table(
     "continuous",
@@ -30,6 +33,8 @@ TABLE = Table(
         beyond("AP, all our changes", "blocks-continuous-default", OURS, AP),
     ),
     (
+        f"A3C is A2C here, the synchronous form. The baselines are told the true attributes, and get as many steps as "
+        f"the planner, {STEPS:,}; the paper trains A3C to convergence.",
         "The paper's AP learned from 10 million examples, its inverse model from 8 million; ours from 500,000.",
         "As published, c_π rests on far fewer attempts than there are transitions (`practise.steps`), and what was "
         "never tried counts as impossible: that row shows how few they are, not how good the method is.",

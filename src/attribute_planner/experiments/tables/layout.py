@@ -24,13 +24,13 @@ class Entry:
     published: the paper's number, if it has one here.
     ours: where our number comes from.
     against: the paper's number to read ours against, where the paper has none here.
-    shown: how the paper words its number, if not as a plain one.
+    bound: whether the paper only says that its number is below that.
     """
 
     published: float | None = None
     ours: Source | None = None
     against: float | None = None
-    shown: str = ""
+    bound: bool = False
 
     @property
     def reference(self) -> float | None:
@@ -97,6 +97,6 @@ def entry(
     return Entry(published, Source(subject, Measurement(task, execution)), against)
 
 
-def scalar(subject: str, name: str, published: float | None = None, *, shown: str = "") -> Entry:
+def scalar(subject: str, name: str, published: float | None = None, *, bound: bool = False) -> Entry:
     """An entry for a number that training left behind."""
-    return Entry(published, Source(subject, name), shown=shown)
+    return Entry(published, Source(subject, name), bound=bound)
