@@ -112,6 +112,7 @@ def pieces_of(cells: Sequence[Cell], processes: int) -> list[list[Cell]]:
 
 
 PIECES_PER_PROCESS = 6
+"""Of about equal length, or shorter: enough for one that takes longer than was thought to hold up no other."""
 
 
 def _kind(cell: Cell) -> tuple[str, str]:
