@@ -11,7 +11,7 @@ from attribute_planner.experiments.estimates import seconds_of
 from attribute_planner.experiments.subjects import SUBJECTS
 from attribute_planner.experiments.tables import SUMMARY, TABLES, chosen_cells, subjects_of, tables_of
 
-SCALARS = {"sets", "edges", "edges and imagined ones", "detector error", "outlook error"}
+SCALARS = {"sets", "edges", "edges and imagined ones", "detector error", "detector states", "outlook error"}
 EVERY_TABLE = [*TABLES.values(), SUMMARY]
 
 
