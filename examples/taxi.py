@@ -1,4 +1,4 @@
-"""Gymnasium's Taxi with two attributes: where the passenger is, and whether it is where it wants to be.
+"""Gymnasium's Taxi with three attributes: where the passenger is, where it wants to be, and whether it is there.
 
 The agent explores with no reward at all. Then it is asked to pick the passenger up, and to deliver it.
 
@@ -11,7 +11,8 @@ import gymnasium
 
 import attribute_planner as ap
 
-PLACES = ("R", "G", "Y", "B", "taxi")
+STOPS = ("R", "G", "Y", "B")
+PLACES = (*STOPS, "taxi")
 
 
 def main() -> None:
@@ -43,11 +44,19 @@ def make_taxi() -> ap.Environment:
 
     def describe(observation, info, env):
         _, _, passenger, destination = env.unwrapped.decode(observation)
-        return {"passenger": PLACES[passenger], "at_goal": passenger == destination}
+        return {
+            "passenger": PLACES[passenger],
+            "destination": STOPS[destination],
+            "at_goal": passenger == destination,
+        }
 
     return ap.from_gymnasium(
         lambda: gymnasium.make("Taxi-v4"),
-        attributes=[ap.Attribute("passenger", values=PLACES), ap.Attribute("at_goal")],
+        attributes=[
+            ap.Attribute("passenger", values=PLACES),
+            ap.Attribute("destination", values=STOPS),
+            ap.Attribute("at_goal"),
+        ],
         describe=describe,
         tasks={"pick-up": {"passenger": "taxi"}, "deliver": {"at_goal": True}},
         action_names=["south", "north", "east", "west", "pick up", "drop off"],
