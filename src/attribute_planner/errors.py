@@ -29,8 +29,14 @@ class ConfigurationError(AttributePlannerError):
 
 
 def unknown_name(kind: str, name: object, known: Iterable[object]) -> UnknownNameError:
-    """The error for `name`, which is no `kind`: lists what exists and guesses what was meant."""
+    """The error for `name`, which is no `kind`: lists what exists, or the first of many, and guesses what was meant."""
     names = [str(each) for each in known]
     guess = get_close_matches(str(name), names, n=1)
     hint = f" Did you mean {guess[0]!r}?" if guess else ""
+    if len(names) > MOST_LISTED:
+        names = [*names[:FIRST_OF_MANY], f"and {len(names) - FIRST_OF_MANY} more"]
     return UnknownNameError(f"There is no {kind} {str(name)!r}.{hint} There are: {', '.join(names) or '(none)'}.")
+
+
+MOST_LISTED, FIRST_OF_MANY = 40, 10
+"""The attributes of four blocks are still listed, the cells of all tables are not."""
