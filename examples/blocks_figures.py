@@ -17,9 +17,9 @@ from PIL import Image
 
 import attribute_planner as ap
 from attribute_planner.environments.blocks.drawing import lay_out_strip
-from attribute_planner.environments.worlds import PureWorlds
+from attribute_planner.environments.vector_env import PureVectorEnv
 from attribute_planner.planning.episode import Episode
-from attribute_planner.planning.walk import ExecutionConfig
+from attribute_planner.planning.executor import ExecutionConfig
 
 FRAME_SIZE = 192
 MOST_FRAMES = 8
@@ -58,12 +58,12 @@ def play(agent: ap.Agent, seed: int, mode: str) -> tuple[Episode, np.ndarray]:
     """An attempt at the multi-step task number `seed`, and a picture of a scene that satisfies its goal."""
     task = agent.task("multi-step")
     start_key, goal_key, play_key = jax.random.split(jax.random.key(seed), 3)
-    worlds, wanted = (agent.env.worlds(1) for _ in range(2))
-    assert isinstance(worlds, PureWorlds) and isinstance(wanted, PureWorlds)
-    goal_values = wanted.reset(goal_key).values
+    envs, wanted = (agent.env.vector_env(1) for _ in range(2))
+    assert isinstance(envs, PureVectorEnv) and isinstance(wanted, PureVectorEnv)
+    goal_values = wanted.reset(goal_key).attributes
     goal = agent.goal(agent.env.attributes.decode(np.asarray(goal_values)[0]))
     config = ExecutionConfig(mode, agent.patience, record=True, pictures=True)
-    episode = agent.pursue(worlds, worlds.reset(start_key), [goal], task.max_steps, config, key=play_key)[0]
+    episode = agent.pursue(envs, envs.reset(start_key), [goal], task.max_steps, config, key=play_key)[0]
     return episode, wanted.draw(0)
 
 

@@ -34,6 +34,7 @@ CHECKED = [
     for part in (
         "environments",
         "baselines",
+        "evaluation",
         "phases",
         "planning",
         "agent",

@@ -26,26 +26,37 @@ from attribute_planner.environments.spaces import (
     VectorSpec,
 )
 from attribute_planner.environments.tasks import Task, complete_goal
-from attribute_planner.environments.worlds import Moment, PureWorlds, Worlds
+from attribute_planner.environments.vector_env import PureVectorEnv, TimeStep, VectorEnv
 from attribute_planner.learning.fitting import FitConfig
 from attribute_planner.learning.reinforce import ReinforceConfig
-from attribute_planner.parts.distributions import Categorical
-from attribute_planner.parts.policy import GoalPolicy, Opinion
-from attribute_planner.parts.table import TransitionTable
+from attribute_planner.models.distributions import Categorical
+from attribute_planner.models.policy import GoalPolicy, PolicyOutput
 from attribute_planner.phases.detect import DetectConfig
 from attribute_planner.phases.explore import ExploreConfig
 from attribute_planner.phases.practise import PractiseConfig
+from attribute_planner.transitions.table import TransitionTable
 
-EAGER = ReinforceConfig(learning_rate=0.02, entropy=0.003, passes=2, minibatches=2)
+EAGER = ReinforceConfig(learning_rate=0.02, entropy_coef=0.003, update_epochs=2, num_minibatches=2)
 """Learns a decision or two within a few thousand steps."""
 
 TINY = TrainConfig(
-    detect=DetectConfig(labels=512, fit=FitConfig(updates=60, batch=64, learning_rate=0.02), width=16),
+    detect=DetectConfig(num_labels=512, fit=FitConfig(updates=60, batch=64, learning_rate=0.02), hidden_size=16),
     explore=ExploreConfig(
-        steps=3_200, copies=16, window=10, windows_per_epoch=5, width=16, learning=replace(EAGER, cool_down=False)
+        steps=3_200,
+        num_envs=16,
+        rollout_length=10,
+        rollouts_per_epoch=5,
+        hidden_size=16,
+        learning=replace(EAGER, anneal=False),
     ),
     practise=PractiseConfig(
-        steps=16_000, max_attempt_steps=4, copies=16, window=10, windows_per_epoch=20, width=16, learning=EAGER
+        steps=16_000,
+        max_attempt_steps=4,
+        num_envs=16,
+        rollout_length=10,
+        rollouts_per_epoch=20,
+        hidden_size=16,
+        learning=EAGER,
     ),
 )
 """Everything small: enough for worlds of a few places."""
@@ -114,17 +125,21 @@ class Oracle(GoalPolicy):
 
     def __init__(self, world: GraphWorld) -> None:
         ignorant = with_drawn_weights(lambda key: GoalPolicy(world, 2, key=key))
-        self.body, self.action_head, self.baseline_head = ignorant.body, ignorant.action_head, ignorant.baseline_head
+        self.encoder, self.action_head, self.baseline_head = (
+            ignorant.encoder,
+            ignorant.action_head,
+            ignorant.baseline_head,
+        )
         self.action_space = world.actions
         best = np.zeros((len(world.places), world.space.attributes[0].size), np.int32)
         for edge in world.edges:
             best[world.places.index(edge.source), edge.target.values[0]] = edge.action
         self.best = jnp.asarray(best)
 
-    def __call__(self, observation: Any, values: jax.Array, goal: jax.Array) -> Opinion:
+    def __call__(self, observation: Any, values: jax.Array, goal: jax.Array) -> PolicyOutput:
         action = self.best[jnp.argmax(observation, axis=-1), goal[..., 0]]
         assert isinstance(self.action_space, Discrete)
-        return Opinion(Categorical(50 * jax.nn.one_hot(action, self.action_space.count)), jnp.zeros(action.shape))
+        return PolicyOutput(Categorical(50 * jax.nn.one_hot(action, self.action_space.count)), jnp.zeros(action.shape))
 
 
 @dataclass(frozen=True)
@@ -271,28 +286,28 @@ class Hosted(HostEnvironment):
     def tasks(self) -> Mapping[str, Task]:
         return self.graph.tasks
 
-    def worlds(self, copies: int) -> Worlds:
-        return HostedWorlds(self, copies)
+    def vector_env(self, num_envs: int) -> VectorEnv:
+        return HostedWorlds(self, num_envs)
 
 
-class HostedWorlds(Worlds):
+class HostedWorlds(VectorEnv):
     """Copies of a graph world with a time limit."""
 
     steps_of_all: ClassVar[int] = 0
 
-    def __init__(self, env: Hosted, copies: int) -> None:
-        self.env, self.copies = env, copies
-        self.inner, self.ages = PureWorlds(env.graph, copies), np.zeros(copies, int)
+    def __init__(self, env: Hosted, num_envs: int) -> None:
+        self.env, self.num_envs = env, num_envs
+        self.inner, self.ages = PureVectorEnv(env.graph, num_envs), np.zeros(num_envs, int)
 
-    def reset(self, key: jax.Array, task: Task | None = None) -> Moment:
+    def reset(self, key: jax.Array, task: Task | None = None) -> TimeStep:
         self.ages[:] = 0
         return self._on_the_host(self.inner.reset(key, task))
 
-    def reset_where(self, which: np.ndarray, key: jax.Array) -> Moment:
+    def reset_where(self, which: np.ndarray, key: jax.Array) -> TimeStep:
         self.ages[which] = 0
         return self._on_the_host(self.inner.reset_where(which, key))
 
-    def step(self, action: Action, key: jax.Array) -> Moment:
+    def step(self, action: Action, key: jax.Array) -> TimeStep:
         HostedWorlds.steps_of_all += 1
         if HostedWorlds.steps_of_all == self.env.fails_at:
             raise RuntimeError("the simulator fell over")
@@ -305,10 +320,10 @@ class HostedWorlds(Worlds):
     def draw(self, copy: int) -> np.ndarray:
         return np.full((8, 12, 3), copy, np.uint8)
 
-    def _on_the_host(self, moment: Moment) -> Moment:
-        return Moment(
-            np.asarray(moment.observation),
-            np.asarray(moment.values),
-            moment.terminated,
+    def _on_the_host(self, timestep: TimeStep) -> TimeStep:
+        return TimeStep(
+            np.asarray(timestep.observation),
+            np.asarray(timestep.attributes),
+            timestep.terminated,
             self.ages >= self.env.episode_steps,
         )

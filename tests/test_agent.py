@@ -5,7 +5,7 @@ import pytest
 from attribute_planner.agent import Agent
 from attribute_planner.environments.tasks import Task, complete_goal
 from attribute_planner.errors import AttributePlannerError, ConfigurationError, UnknownNameError
-from attribute_planner.experiments.evaluation import draw_goals, evaluate
+from attribute_planner.evaluation.evaluate import draw_goals, evaluate
 from tests.probes import RING, ring_agent
 
 
@@ -63,18 +63,18 @@ def test_an_episode_needs_steps(agent: Agent, max_steps: int):
 
 def test_goals_that_are_solved_at_the_start_are_drawn_again():
     anything = Task("anything", "any value", lambda s, v, key: complete_goal(jax.random.randint(key, (1,), 0, 5)), 9)
-    worlds = RING.worlds(64)
-    start = np.asarray(worlds.reset(jax.random.key(0)).values)
-    goals = draw_goals(anything, worlds, start, key=jax.random.key(1))
+    envs = RING.vector_env(64)
+    start = np.asarray(envs.reset(jax.random.key(0)).attributes)
+    goals = draw_goals(anything, envs, start, key=jax.random.key(1))
     assert goals.values.shape == (64, 1)
     assert not np.any(goals.satisfied_by(start))
 
 
 def test_a_task_without_anything_to_do_is_an_error():
     idle = Task("idle", "stay", lambda state, values, key: complete_goal(values), 9)
-    worlds = RING.worlds(4)
+    envs = RING.vector_env(4)
     with pytest.raises(AttributePlannerError, match=r"Task 'idle' only has goals that are satisfied at the start"):
-        draw_goals(idle, worlds, np.asarray(worlds.reset(jax.random.key(0)).values), key=jax.random.key(1))
+        draw_goals(idle, envs, np.asarray(envs.reset(jax.random.key(0)).attributes), key=jax.random.key(1))
 
 
 def test_an_unknown_task_lists_those_that_exist(agent: Agent):
@@ -92,6 +92,6 @@ def test_another_estimate_of_the_same_practice(agent: Agent):
 
 
 def test_true_attributes_are_told_only_where_they_are_known(agent: Agent, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(type(agent.env), "describes", False)
+    monkeypatch.setattr(type(agent.env), "has_attribute_fn", False)
     with pytest.raises(ConfigurationError, match="does not tell its true attributes; only the detector sees them"):
         agent.with_true_attributes()

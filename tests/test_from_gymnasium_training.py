@@ -11,19 +11,19 @@ import pytest
 from gymnasium import spaces
 
 import attribute_planner as ap
+from attribute_planner.data.rollout import collector_for
 from attribute_planner.environments.gymnasium_bridge import GymnasiumEnvironment
 from attribute_planner.errors import EnvironmentFaultError, RunDirectoryError
-from attribute_planner.learning.collecting import collector_for
 from attribute_planner.learning.fitting import FitConfig
-from attribute_planner.parts.counting import TransitionCounts
-from attribute_planner.parts.policy import GoalPolicy
-from attribute_planner.parts.table import table_of_counts
+from attribute_planner.models.policy import GoalPolicy
 from attribute_planner.phases.attempts import AimAtNeighbours, add_attempts
 from attribute_planner.phases.detect import DetectConfig
+from attribute_planner.phases.device_graph import device_graph
+from attribute_planner.phases.exploration_policies import RandomActions
 from attribute_planner.phases.explore import ExploreConfig, count_transitions, inverse_root_count
-from attribute_planner.phases.neighbours import neighbour_graph
 from attribute_planner.phases.practise import PractiseConfig
-from attribute_planner.phases.roaming import RandomActions
+from attribute_planner.transitions.counting import TransitionCounts
+from attribute_planner.transitions.table import table_of_counts
 
 LENGTH, KEY_AT, DOOR_AT = 5, 0, 3
 LEFT, RIGHT, USE = range(3)
@@ -79,9 +79,11 @@ def corridor(breaks_after: float = np.inf, **settings: Any) -> GymnasiumEnvironm
 
 
 SMALL = ap.TrainConfig(
-    detect=DetectConfig(fit=FitConfig(updates=200, batch=32), width=32),
-    explore=ExploreConfig(steps=1600, policy="random", copies=8, window=40, windows_per_epoch=2),
-    practise=PractiseConfig(steps=6400, copies=8, window=20, windows_per_epoch=10, max_attempt_steps=20, width=32),
+    detect=DetectConfig(fit=FitConfig(updates=200, batch=32), hidden_size=32),
+    explore=ExploreConfig(steps=1600, policy="random", num_envs=8, rollout_length=40, rollouts_per_epoch=2),
+    practise=PractiseConfig(
+        steps=6400, num_envs=8, rollout_length=20, rollouts_per_epoch=10, max_attempt_steps=20, hidden_size=32
+    ),
 )
 
 
@@ -165,13 +167,13 @@ def test_the_end_of_an_episode_counts_and_its_cutting_off_does_not(limit: int, a
     )
     counts = TransitionCounts(env.attributes.num_words)
     counts.record(np.array([[0]], np.uint32), np.array([[1]], np.uint32))
-    graph = neighbour_graph(table_of_counts(env.attributes, counts))
-    behaviour = AimAtNeighbours(GoalPolicy(env, 8, key=jax.random.key(0)), graph, 100)
+    graph = device_graph(table_of_counts(env.attributes, counts))
+    actor = AimAtNeighbours(GoalPolicy(env, 8, key=jax.random.key(0)), graph, 100)
     collector = collector_for(env, None, 2, key=jax.random.key(1))
-    experience = collector.collect(behaviour, 6, key=jax.random.key(2))
-    score = add_attempts(jnp.zeros((3, 1), jnp.int32), experience)
+    trajectories = collector.collect(actor, 6, key=jax.random.key(2))
+    score = add_attempts(jnp.zeros((3, 1), jnp.int32), trajectories)
     assert np.asarray(score)[:2].tolist() == [[attempts], [0]]
-    assert np.asarray(experience.outcome.cut).sum() == (0 if attempts else 6)
+    assert np.asarray(trajectories.outcome.cut).sum() == (0 if attempts else 6)
 
 
 def test_what_was_learned_survives_an_environment_that_fails(tmp_path: Path):
@@ -191,10 +193,10 @@ def test_a_detector_is_learned_from_labelled_states_and_judges_success():
     observations = [np.array(state, np.int64) for state in states]
     attributes = [describe_corridor(each, {}, None) for each in observations]  # pyright: ignore[reportArgumentType]
     env = corridor(describe=None, labelled=(observations, attributes))
-    assert not env.describes
+    assert not env.has_attribute_fn
     agent = ap.train(env, config=SMALL)
     assert agent.detector is not None
-    moment = env.worlds(3).reset(jax.random.key(0))
-    assert moment.values is None
-    assert (agent.detect(moment) == 0).all()
+    timestep = env.vector_env(3).reset(jax.random.key(0))
+    assert timestep.attributes is None
+    assert (agent.detect(timestep) == 0).all()
     assert ap.evaluate(agent, "leave", episodes=30).success >= 0.9

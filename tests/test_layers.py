@@ -14,7 +14,9 @@ LAYERS = {
     "errors": 0,
     "attributes": 1,
     "environments": 2,
-    "parts": 3,
+    "models": 3,
+    "transitions": 3,
+    "data": 4,
     "learning": 4,
     "phases": 5,
     "planning": 5,
@@ -26,6 +28,7 @@ LAYERS = {
     "drawing": 8,
     "training": 9,
     "viewer": 9,
+    "evaluation": 9,
     "experiments": 10,
     "__init__": 11,
     "benchmarks": 12,
@@ -56,7 +59,7 @@ AT_THE_TOP_ONLY_IN: dict[str, set[str]] = {
 class Import:
     """One import statement.
 
-    module: the module in which it stands, without the package's name: `parts.table`.
+    module: the module in which it stands, without the package's name: `models.table`.
     target: the full name of what is imported.
     line: where it stands.
     at_top: whether it is run when the module is imported, and not first when a function is called.
@@ -164,8 +167,8 @@ def test_importing_the_package_imports_no_heavy_one():
 
 
 def test_broken_rules_are_found(tmp_path: Path):
-    (tmp_path / "parts").mkdir()
-    (tmp_path / "parts" / "table.py").write_text(
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / "table.py").write_text(
         "import mujoco.viewer\n"
         "def later():\n"
         "    import mujoco\n"
@@ -175,16 +178,16 @@ def test_broken_rules_are_found(tmp_path: Path):
         "from attribute_planner import make\n"
     )
     (tmp_path / "baselines").mkdir()
-    (tmp_path / "baselines" / "__init__.py").write_text("from ..planning.search import search\nfrom .. import parts\n")
+    (tmp_path / "baselines" / "__init__.py").write_text("from ..planning.search import search\nfrom .. import models\n")
     (tmp_path / "command_line").mkdir()
     (tmp_path / "command_line" / "main.py").write_text("import tyro\nfrom attribute_planner import make\n")
 
     imports = imports_under(tmp_path)
 
     assert upward_imports(imports) == [
-        "parts.table imports attribute_planner.phases (line 6)",
-        "parts.table imports attribute_planner.make (line 7)",
-        "parts.table imports attribute_planner.storage.load (line 4)",
+        "models.table imports attribute_planner.phases (line 6)",
+        "models.table imports attribute_planner.make (line 7)",
+        "models.table imports attribute_planner.storage.load (line 4)",
     ]
     assert forbidden_imports(imports) == ["baselines imports attribute_planner.planning.search.search (line 1)"]
-    assert early_imports(imports) == ["parts.table imports mujoco.viewer (line 1)"]
+    assert early_imports(imports) == ["models.table imports mujoco.viewer (line 1)"]

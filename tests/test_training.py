@@ -16,7 +16,7 @@ from attribute_planner.storage.run_directory import RunDirectory
 from tests.probes import RING, TINY, Hosted, HostedWorlds
 
 SHORT = replace(
-    TINY, explore=replace(TINY.explore, steps=1600), practise=replace(TINY.practise, steps=1600, windows_per_epoch=5)
+    TINY, explore=replace(TINY.explore, steps=1600), practise=replace(TINY.practise, steps=1600, rollouts_per_epoch=5)
 )
 """Two epochs of exploring and two of practising."""
 
@@ -104,8 +104,8 @@ def test_tensorboard_reads_the_events(whole_run: Path):
 
 ON_HOST = replace(
     SHORT,
-    explore=replace(SHORT.explore, policy="random", copies=8, steps=320, windows_per_epoch=2),
-    practise=replace(SHORT.practise, copies=8, steps=160, windows_per_epoch=2),
+    explore=replace(SHORT.explore, policy="random", num_envs=8, steps=320, rollouts_per_epoch=2),
+    practise=replace(SHORT.practise, num_envs=8, steps=160, rollouts_per_epoch=2),
 )
 """Two epochs of exploring, of two windows of ten steps of eight copies each, and one of practising."""
 
@@ -131,7 +131,9 @@ def test_what_was_learned_before_the_simulator_failed_is_kept(tmp_path: Path):
 
 def test_a_run_can_be_given_more_steps(tmp_path: Path):
     # Eighty steps of one copy each: the first run sees but a part of the ring.
-    few = replace(ON_HOST, explore=replace(ON_HOST.explore, copies=1, window=2, windows_per_epoch=1, steps=4))
+    few = replace(
+        ON_HOST, explore=replace(ON_HOST.explore, num_envs=1, rollout_length=2, rollouts_per_epoch=1, steps=4)
+    )
     path = tmp_path / "run"
     before = train_on_host(path, config=few).table
     assert before.num_edges < 10

@@ -14,7 +14,7 @@ from attribute_planner.environments.interface import PureEnvironment as PureEnvi
 from attribute_planner.environments.registry import make as make
 from attribute_planner.environments.tasks import Task as Task
 from attribute_planner.errors import AttributePlannerError as AttributePlannerError
-from attribute_planner.experiments.evaluation import evaluate as evaluate
+from attribute_planner.evaluation.evaluate import evaluate as evaluate
 from attribute_planner.training import load as load
 from attribute_planner.training import train as train
 

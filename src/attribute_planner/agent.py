@@ -11,18 +11,18 @@ from attribute_planner.attributes import Goal, Value, goal_from_names, parse_goa
 from attribute_planner.configuration import require_positive
 from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.tasks import Task
-from attribute_planner.environments.worlds import Moment, Worlds
+from attribute_planner.environments.vector_env import TimeStep, VectorEnv
 from attribute_planner.errors import ConfigurationError
-from attribute_planner.parts.detector import AttributeDetector
-from attribute_planner.parts.outlook import Outlook
-from attribute_planner.parts.policy import GoalPolicy
-from attribute_planner.parts.table import TransitionTable
+from attribute_planner.models.detector import AttributeDetector
+from attribute_planner.models.forward_model import ForwardModel
+from attribute_planner.models.policy import GoalPolicy
+from attribute_planner.planning.belief import look
 from attribute_planner.planning.episode import Episode
 from attribute_planner.planning.execution import Driver, pursue
-from attribute_planner.planning.foresight import STEP_COST
+from attribute_planner.planning.executor import ExecutionConfig
+from attribute_planner.planning.lookahead import STEP_COST
 from attribute_planner.planning.planner import Plan, Planner
-from attribute_planner.planning.sight import look
-from attribute_planner.planning.walk import ExecutionConfig
+from attribute_planner.transitions.table import TransitionTable
 
 NamedGoal = Mapping[str, Value] | str
 
@@ -47,10 +47,10 @@ class Agent:
     policy: GoalPolicy
     table: TransitionTable
     patience: int
-    greedy: bool = False
-    outlook: Outlook | None = None
-    hurry: float = 0.0
-    doubt: float = 0.0
+    deterministic: bool = False
+    forward_model: ForwardModel | None = None
+    time_cost: float = 0.0
+    model_error: float = 0.0
 
     def with_estimator(self, name: str) -> "Agent":
         """The same agent, believing another estimate of c_π: `ratio`, `posterior`, `alike` or `visits`."""
@@ -58,17 +58,17 @@ class Agent:
 
     def with_true_attributes(self) -> "Agent":
         """The same agent, told the true attributes in place of what its detector sees: what does the detector cost?"""
-        if not self.env.describes:
+        if not self.env.has_attribute_fn:
             raise ConfigurationError(f"{self.env.name} does not tell its true attributes; only the detector sees them.")
         return replace(self, detector=None)
 
     @cached_property
     def planner(self) -> Planner:
         """Plans on the agent's table."""
-        return Planner(self.table, hurry=self.hurry)
+        return Planner(self.table, time_cost=self.time_cost)
 
     @cached_property
-    def _foresight_planner(self) -> Planner:
+    def _lookahead_planner(self) -> Planner:
         return Planner(self.table, STEP_COST)
 
     def goal(self, goal: NamedGoal) -> Goal:
@@ -95,17 +95,17 @@ class Agent:
         wanted = self.goal(goal)
         reset_key, pursue_key = jax.random.split(jax.random.key(seed))
         config = ExecutionConfig(mode, self.patience, record=True, pictures=pictures)
-        worlds = self.env.worlds(1)
+        envs = self.env.vector_env(1)
         try:
             limit = max_steps or self.env.task(None).max_steps
-            return self.pursue(worlds, worlds.reset(reset_key), [wanted], limit, config, key=pursue_key)[0]
+            return self.pursue(envs, envs.reset(reset_key), [wanted], limit, config, key=pursue_key)[0]
         finally:
-            worlds.close()
+            envs.close()
 
     def pursue(
         self,
-        worlds: Worlds,
-        moment: Moment,
+        envs: VectorEnv,
+        timestep: TimeStep,
         goals: Sequence[Goal],
         max_steps: int,
         config: ExecutionConfig,
@@ -113,11 +113,11 @@ class Agent:
         key: jax.Array,
     ) -> list[Episode]:
         """Algorithm 2 for many goals at once, one in each copy of the environment."""
-        return pursue(self._driver, worlds, moment, goals, max_steps, config, key=key)
+        return pursue(self._driver, envs, timestep, goals, max_steps, config, key=key)
 
-    def detect(self, moment: Moment) -> np.ndarray:
+    def detect(self, timestep: TimeStep) -> np.ndarray:
         """`int32[B, A]` what the agent believes the attributes of a batch of worlds to be."""
-        return look(self.detector, moment).values
+        return look(self.detector, timestep).values
 
     def task(self, name: str | None) -> Task:
         """A task of the agent's environment; the main one for `None`."""
@@ -126,5 +126,11 @@ class Agent:
     @cached_property
     def _driver(self) -> Driver:
         return Driver(
-            self.detector, self.policy, self.planner, self.greedy, self.outlook, self._foresight_planner, self.doubt
+            self.detector,
+            self.policy,
+            self.planner,
+            self.deterministic,
+            self.forward_model,
+            self._lookahead_planner,
+            self.model_error,
         )

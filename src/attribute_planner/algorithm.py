@@ -11,18 +11,18 @@ import numpy as np
 
 from attribute_planner.agent import Agent
 from attribute_planner.configuration import TrainConfig
+from attribute_planner.data.examples import count_examples
 from attribute_planner.environments.interface import Environment
-from attribute_planner.learning.examples import count_examples
 from attribute_planner.learning.inverse import fit_inverse
 from attribute_planner.learning.progress import Watch, nobody
-from attribute_planner.parts.detector import AttributeDetector
-from attribute_planner.parts.policy import GoalPolicy
-from attribute_planner.parts.table import TransitionTable, table_of_counts
-from attribute_planner.phases.curiosity import gather_examples
+from attribute_planner.models.detector import AttributeDetector
+from attribute_planner.models.policy import GoalPolicy
 from attribute_planner.phases.detect import Detected, detect
 from attribute_planner.phases.explore import Explored, explore, explored_by_chance
-from attribute_planner.phases.foresee import Foreseen, foresee, imagine
+from attribute_planner.phases.forward_model import FittedForwardModel, add_model_edges, fit_forward_model
+from attribute_planner.phases.novelty import gather_examples
 from attribute_planner.phases.practise import Practised, practice_of, practise
+from attribute_planner.transitions.table import TransitionTable, table_of_counts
 
 Key = jax.Array
 
@@ -33,9 +33,9 @@ class Progress:
 
     detected: Detected | None = None
     explored: Explored | None = None
-    foreseen: Foreseen | None = None
+    fitted_model: FittedForwardModel | None = None
     practised: Practised | None = None
-    imagined: TransitionTable | None = None
+    model_edges: TransitionTable | None = None
 
 
 NOTHING_YET = Progress()
@@ -56,13 +56,17 @@ def train(
     possible = table_of_counts(env.attributes, explored.counts, config.estimator)
 
     begun_practice = _carried_over(begun, possible)
-    if begun_practice is None and config.explore.policy == "graph" and config.explore.width == config.practise.width:
+    if (
+        begun_practice is None
+        and config.explore.policy == "graph"
+        and config.explore.hidden_size == config.practise.hidden_size
+    ):
         # It has learned to take transitions already.
-        begun_practice = practice_of(explored.learner.policy, possible, config.practise)
+        begun_practice = practice_of(explored.train_state.policy, possible, config.practise)
     practised, table = practise(
         env, detector, possible, config.practise, key=practise_key, begun=begun_practice, watch=watch
     )
-    return agent_of(env, config, detector, practised.learner.policy, table)
+    return agent_of(env, config, detector, practised.train_state.policy, table)
 
 
 def _train_on_single_steps(
@@ -81,7 +85,7 @@ def _train_on_single_steps(
     """
     policy_key, inverse_key, foresee_key, attempts_key, imagine_key = jax.random.split(practise_key, 5)
     examples = gather_examples(
-        env, detector, config.explore, config.inverse, config.foresee, key=explore_key, watch=watch
+        env, detector, config.explore, config.inverse, config.forward_model, key=explore_key, watch=watch
     )
     counts = count_examples(env, examples, symmetric=config.inverse.symmetric)
     possible = table_of_counts(env.attributes, counts, config.estimator)
@@ -89,26 +93,26 @@ def _train_on_single_steps(
     watch("explore", 1.0, {"steps": examples.size, "sets": possible.num_nodes, "edges": possible.num_edges}, explored)
 
     if begun.explored is not None and begun.explored.steps != examples.size:
-        begun = replace(begun, foreseen=None, practised=None)
-    foreseen = begun.foreseen
-    if config.foresee.learn and foreseen is None:
-        foreseen = foresee(env, examples, config.foresee, key=foresee_key, watch=watch)
+        begun = replace(begun, fitted_model=None, practised=None)
+    fitted_model = begun.fitted_model
+    if config.forward_model.learn and fitted_model is None:
+        fitted_model = fit_forward_model(env, examples, config.forward_model, key=foresee_key, watch=watch)
 
     begun_practice = begun.practised
     if begun_practice is None:
-        policy = GoalPolicy(env, config.practise.width, key=policy_key)
+        policy = GoalPolicy(env, config.practise.hidden_size, key=policy_key)
         policy = fit_inverse(env, policy, examples, config.inverse, key=inverse_key, watch=watch)
         begun_practice = practice_of(policy, possible, config.practise)
     practised, table = practise(
         env, detector, possible, config.practise, key=attempts_key, begun=begun_practice, watch=watch
     )
-    policy = practised.learner.policy
-    if foreseen is None:
+    policy = practised.train_state.policy
+    if fitted_model is None:
         return agent_of(env, config, detector, policy, table)
-    if config.foresee.imagine:
-        table = imagine(env, foreseen.outlook, examples, table, config.foresee, key=imagine_key)
-        watch("imagine", 1.0, {"sets": table.num_nodes, "edges": table.num_edges}, table)
-    return agent_of(env, config, detector, policy, table, foreseen)
+    if config.forward_model.model_edges:
+        table = add_model_edges(env, fitted_model.forward_model, examples, table, config.forward_model, key=imagine_key)
+        watch("model_edges", 1.0, {"sets": table.num_nodes, "edges": table.num_edges}, table)
+    return agent_of(env, config, detector, policy, table, fitted_model)
 
 
 def agent_of(
@@ -117,14 +121,24 @@ def agent_of(
     detector: AttributeDetector | None,
     policy: GoalPolicy,
     table: TransitionTable,
-    foreseen: Foreseen | None = None,
+    fitted_model: FittedForwardModel | None = None,
 ) -> Agent:
     """The agent that these parts make up, with the manners that its training gave it."""
     longest = config.practise.max_attempt_steps
     # One step is either enough or it is not; of longer attempts, a few take twice as long as they should.
     patience = longest if longest == 1 else 2 * longest
-    outlook, doubt = foreseen or (None, 0.0)
-    return Agent(env, detector, policy, table, patience, config.practise.greedy, outlook, config.practise.hurry, doubt)
+    forward_model, model_error = fitted_model or (None, 0.0)
+    return Agent(
+        env,
+        detector,
+        policy,
+        table,
+        patience,
+        config.practise.deterministic,
+        forward_model,
+        config.practise.time_cost,
+        model_error,
+    )
 
 
 def _carried_over(begun: Progress, possible: TransitionTable) -> Practised | None:

@@ -110,9 +110,9 @@ class Recorder:
 PRODUCTS = {
     "detect": "detected",
     "explore": "explored",
-    "foresee": "foreseen",
+    "forward_model": "fitted_model",
     "practise": "practised",
-    "imagine": "imagined",
+    "model_edges": "model_edges",
 }
 """Which part of `Progress` a phase produces."""
 
@@ -124,6 +124,6 @@ def _bars() -> Any:
 
 
 def _events(run: RunDirectory) -> Any:
-    from attribute_planner.storage.events import EventWriter
+    from attribute_planner.storage.tensorboard import EventWriter
 
     return EventWriter(run.path)

@@ -8,22 +8,22 @@ import jax.numpy as jnp
 import numpy as np
 
 from attribute_planner.attributes import Goal
-from attribute_planner.baselines.player import Player, Thought
-from attribute_planner.baselines.schooling import SchoolConfig
+from attribute_planner.baselines.reactive_policy import Player, Thought
+from attribute_planner.baselines.training_loop import SchoolConfig
 from attribute_planner.environments.graph_world import GraphWorld, Place, graph_world
 from attribute_planner.environments.spaces import Action, Observation
 from attribute_planner.environments.tasks import Task, complete_goal
 from tests.probes import numbers
 
-SCHOOL = SchoolConfig(steps=24_000, copies=32, window=5, width=16, step_reward=-0.1)
+SCHOOL = SchoolConfig(steps=24_000, num_envs=32, rollout_length=5, hidden_size=16, step_reward=-0.1)
 """Enough for worlds of a few places."""
 
 
 class AlwaysForward(Player[jax.Array]):
     """Takes action 0, and remembers how often it has done so in this episode."""
 
-    def begin(self, copies: int) -> jax.Array:
-        return jnp.zeros(copies, jnp.int32)
+    def begin(self, num_envs: int) -> jax.Array:
+        return jnp.zeros(num_envs, jnp.int32)
 
     def decide(
         self, memory: jax.Array, observation: Observation, values: jax.Array, goal: jax.Array, *, key: jax.Array
@@ -71,5 +71,5 @@ def actions_on_the_star(player: Player) -> tuple[np.ndarray, np.ndarray]:
     place, goal = place[place != goal], goal[place != goal]
     states = jnp.array([STAR.places.index(Place((int(each),))) for each in place])
     values, aim = (jnp.asarray(each[:, None], jnp.int32) for each in (place, goal))
-    _, action = player.act(player.begin(20), STAR.look(states), values, aim, key=jax.random.key(0))
+    _, action = player.act(player.begin(20), STAR.observe_batch(states), values, aim, key=jax.random.key(0))
     return np.asarray(action), np.where(place == 0, goal - 1, 0)

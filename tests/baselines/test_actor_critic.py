@@ -7,10 +7,10 @@ from attribute_planner.baselines.actor_critic import loss, update
 from attribute_planner.baselines.descent import DescentConfig, bootstrapped_returns, new_apprentice
 from attribute_planner.environments.spaces import Discrete, VectorSpec
 from attribute_planner.learning.reinforce import Batch
-from attribute_planner.parts.policy import GoalPolicy
+from attribute_planner.models.policy import GoalPolicy
 from tests.probes import Still, numbers, with_drawn_weights
 
-PLAIN = DescentConfig(discount=0.5, entropy=0.0, critic=0.0, cool_down=False)
+PLAIN = DescentConfig(discount=0.5, entropy_coef=0.0, value_coef=0.0, anneal=False)
 
 
 def steps_of(reward: list[float], action: list[int], baseline: list[float], ended: list[bool]) -> Batch:
@@ -51,7 +51,7 @@ def test_nothing_follows_the_end_of_a_trial():
 def test_the_gradient_of_the_loss_by_hand():
     batch = steps_of([0.0, 0.0], [0, 1], [0.0, 1.0], [True, True])
     earned = jnp.array([[3.0], [0.0]])
-    config = DescentConfig(entropy=0.0, critic=0.5)
+    config = DescentConfig(entropy_coef=0.0, value_coef=0.5)
 
     @eqx.filter_jit
     @eqx.filter_grad

@@ -10,10 +10,10 @@ from attribute_planner.baselines.inverse import (
     partly_told_examples,
     train,
 )
+from attribute_planner.data.examples import Examples
 from attribute_planner.errors import UnknownNameError
-from attribute_planner.learning.examples import Examples
 from attribute_planner.learning.progress import nobody
-from attribute_planner.parts.bodies import NO_VALUE
+from attribute_planner.models.encoders import NO_VALUE
 from tests.probes import RING, Levers
 
 
@@ -51,7 +51,7 @@ def test_half_of_the_goals_may_be_whole():
 
 
 def test_steps_are_take_walks_and_their_first_actions():
-    config = InverseBaselineConfig(examples=100, copies=20, walk=4)
+    config = InverseBaselineConfig(examples=100, num_envs=20, walk=4)
     for regime, most in (("1-step", 1), ("multi-step", 4)):
         examples = collect(RING, regime, config, detector=None, key=jax.random.key(0), watch=nobody)
         assert examples.size == 100
@@ -61,7 +61,7 @@ def test_steps_are_take_walks_and_their_first_actions():
 
 
 def test_several_units_act_at_random_each():
-    config = InverseBaselineConfig(examples=64, copies=32)
+    config = InverseBaselineConfig(examples=64, num_envs=32)
     examples = collect(Levers(), "1-step", config, detector=None, key=jax.random.key(0), watch=nobody)
     assert np.shape(examples.action) == (64, 3)
     pulled = np.asarray(examples.action)[:, :2].sum(axis=-1)

@@ -19,14 +19,14 @@ from attribute_planner.learning.inverse import InverseConfig
 from tests.baselines.probes import SCHOOL, STAR, actions_on_the_star
 from tests.probes import EAGER, Hosted, Levers, Thirds
 
-BRISK = DescentConfig(learning_rate=0.01, entropy=0.01)
-GREEDY = replace(SCHOOL, greedy=True)
+BRISK = DescentConfig(learning_rate=0.01, entropy_coef=0.01)
+GREEDY = replace(SCHOOL, deterministic=True)
 CONFIGS: dict[str, Any] = {
-    "reinforce": ReinforceBaselineConfig(replace(GREEDY, window=10), replace(EAGER, learning_rate=0.01)),
+    "reinforce": ReinforceBaselineConfig(replace(GREEDY, rollout_length=10), replace(EAGER, learning_rate=0.01)),
     "actor-critic": ActorCriticConfig(GREEDY, BRISK),
     "option-critic": OptionCriticConfig(GREEDY, BRISK, options=3),
     "inverse": InverseBaselineConfig(
-        2_000, 64, 2, 16, greedy=True, learning=InverseConfig(fit=FitConfig(150, 128, 0.02))
+        2_000, 64, 2, 16, deterministic=True, learning=InverseConfig(fit=FitConfig(150, 128, 0.02))
     ),
 }
 

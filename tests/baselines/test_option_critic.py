@@ -18,7 +18,7 @@ from attribute_planner.baselines.option_critic import (
     update,
 )
 from attribute_planner.baselines.options import OptionOpinion, OptionPolicy
-from attribute_planner.baselines.schooling import attend, batch_of
+from attribute_planner.baselines.training_loop import attend, batch_of
 from attribute_planner.environments.graph_world import Edge, Place
 from attribute_planner.environments.spaces import Box, Discrete, Mixed, UnitObservation, VectorSpec
 from attribute_planner.learning.progress import nobody
@@ -36,19 +36,19 @@ def opinion_of(worth: list[float], end: list[float]) -> OptionOpinion:
 
 
 def test_the_value_of_a_choice_by_hand():
-    opinion = opinion_of([1.0, 3.0], [0.5, 0.5])
+    output = opinion_of([1.0, 3.0], [0.5, 0.5])
     # The better one with probability 0.75, the other with 0.25.
-    np.testing.assert_allclose(opinion.value(0.5), [0.75 * 3 + 0.25 * 1], rtol=1e-6)
-    np.testing.assert_allclose(opinion.value(0.0), [3.0], rtol=1e-6)
-    assert np.asarray(opinion.under(jnp.array([1])).mode()) == [1]
-    assert opinion.under(jnp.array([1])).baseline.tolist() == [3.0]
+    np.testing.assert_allclose(output.value(0.5), [0.75 * 3 + 0.25 * 1], rtol=1e-6)
+    np.testing.assert_allclose(output.value(0.0), [3.0], rtol=1e-6)
+    assert np.asarray(output.under(jnp.array([1])).mode()) == [1]
+    assert output.under(jnp.array([1])).baseline.tolist() == [3.0]
 
 
 def test_an_option_ends_where_others_are_worth_more_by_the_deliberation_cost():
     def slope(held: int, worth: list[float]) -> list[float]:
         def loss(end: jax.Array) -> jax.Array:
-            opinion = OptionOpinion(jnp.zeros((1, 2, 2)), jnp.array([worth]), end, None, TWO)
-            return ending_loss(opinion, jnp.array([held]), CONFIG)[0]
+            output = OptionOpinion(jnp.zeros((1, 2, 2)), jnp.array([worth]), end, None, TWO)
+            return ending_loss(output, jnp.array([held]), CONFIG)[0]
 
         return jax.grad(loss)(jnp.array([[0.5, 0.5]]))[0].tolist()
 
@@ -93,9 +93,9 @@ def test_units_follow_one_option_together():
     policy = with_drawn_weights(lambda key: OptionPolicy(Levers(), 8, 3, key=key))
     seen = UnitObservation(jnp.eye(3)[None], jnp.array([[True, True, False]]))
     values = jnp.zeros((1, 1), jnp.int32)
-    opinion = eqx.filter_jit(policy)(seen, values, values)
-    assert opinion.worth.shape == opinion.end.shape == (1, 3)
-    followed = opinion.under(jnp.array([2]))
+    output = eqx.filter_jit(policy)(seen, values, values)
+    assert output.worth.shape == output.end.shape == (1, 3)
+    followed = output.under(jnp.array([2]))
     # What the third unit, which is not active, would do makes no difference.
     one, other = jnp.array([[0, 1, 0]]), jnp.array([[0, 1, 1]])
     assert followed.log_prob(one) == followed.log_prob(other)
@@ -135,10 +135,10 @@ def test_an_option_is_given_up_just_where_the_other_is_needed():
         watch=nobody,
     )
     values = jnp.arange(4, dtype=jnp.int32)[:, None]
-    opinion = apprentice.network(CORRIDOR.look(jnp.arange(4)), values, jnp.full_like(values, 4))
-    assert jnp.argmax(opinion.worth, axis=-1).tolist() == [0, 0, 1, 1]
+    output = apprentice.network(CORRIDOR.observe_batch(jnp.arange(4)), values, jnp.full_like(values, 4))
+    assert jnp.argmax(output.worth, axis=-1).tolist() == [0, 0, 1, 1]
     # The first option goes on at the second place and ends at the third; the second has no reason to end at the last.
-    end = np.asarray(opinion.end)
+    end = np.asarray(output.end)
     assert end[1, 0] < 0.3 < 0.7 < end[2, 0]
     assert end[3, 1] < 0.3
 

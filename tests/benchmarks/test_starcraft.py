@@ -5,8 +5,8 @@ from attribute_planner.environments.starcraft.environment import StarcraftBuild
 
 
 def test_both_versions_stand_beside_the_same_rules_in_plain_python(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(starcraft, "alone_rate", lambda env, copies, key: 600.0 if env.version == "small" else 400.0)
-    monkeypatch.setattr(starcraft, "acting_rate", lambda env, copies, key: 100.0)
+    monkeypatch.setattr(starcraft, "alone_rate", lambda env, num_envs, key: 600.0 if env.version == "small" else 400.0)
+    monkeypatch.setattr(starcraft, "acting_rate", lambda env, num_envs, key: 100.0)
     monkeypatch.setattr(starcraft, "peer_rate", lambda env: 20.0)
     assert [(line.name, line.ratio) for line in starcraft.measure()] == [
         ("small, simulator alone", 30.0),

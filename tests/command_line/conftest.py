@@ -10,16 +10,16 @@ from tests.probes import table_of
 
 SMALL = [
     "explore.policy=random",
-    "explore.copies=64",
-    "explore.window=50",
-    "explore.windows_per_epoch=5",
+    "explore.num_envs=64",
+    "explore.rollout_length=50",
+    "explore.rollouts_per_epoch=5",
     "explore.steps=32000",
-    "explore.width=16",
-    "practise.copies=64",
-    "practise.window=20",
-    "practise.windows_per_epoch=5",
+    "explore.hidden_size=16",
+    "practise.num_envs=64",
+    "practise.rollout_length=20",
+    "practise.rollouts_per_epoch=5",
     "practise.steps=6400",
-    "practise.width=16",
+    "practise.hidden_size=16",
 ]
 """Settings under which the switches are trained within seconds, and not well."""
 

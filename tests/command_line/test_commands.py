@@ -78,7 +78,7 @@ def test_train_keeps_a_run_with_its_settings(run: Path):
     described = RunDirectory(run).description
     assert (described.name, described.seed) == ("switches", 5)
     assert described.config.explore.policy == "random"
-    assert described.config.practise.width == 16
+    assert described.config.practise.hidden_size == 16
     assert {line["phase"] for line in RunDirectory(run).metrics()} == {"explore", "practise"}
 
 
@@ -88,14 +88,14 @@ def test_train_keeps_a_run_with_its_settings(run: Path):
         (["swiches"], "no environment 'swiches'. Did you mean 'switches'"),
         (["switches", "--steps", "0"], "steps must be greater than zero; it is 0"),
         (["switches", "--steps", "-4"], "steps must be greater than zero; it is -4"),
-        (["switches", "--set", "practise.copies=0"], r"PractiseConfig\.copies must be greater than zero"),
-        (["switches", "--set", "practise.copies=inf"], "practise.copies cannot be 'inf'"),
+        (["switches", "--set", "practise.num_envs=0"], r"PractiseConfig\.num_envs must be greater than zero"),
+        (["switches", "--set", "practise.num_envs=inf"], "practise.num_envs cannot be 'inf'"),
         (
-            ["switches", "--set", "practise.copies=many"],
-            "practise.copies cannot be 'many'; it must be like its default",
+            ["switches", "--set", "practise.num_envs=many"],
+            "practise.num_envs cannot be 'many'; it must be like its default",
         ),
         (["switches", "--set", "detect.learn=perhaps"], "detect.learn cannot be 'perhaps'"),
-        (["switches", "--set", "practise.copy=3"], r"no setting 'practise.copy'.*There are: .*copies"),
+        (["switches", "--set", "practise.copy=3"], r"no setting 'practise.copy'.*There are: .*num_envs"),
         (["switches", "--set", "practise=3"], r"no setting 'practise'.*There are: practise\.steps"),
         (["switches", "--set", "estimator.kind=3"], "no setting 'estimator.kind'"),
         (["switches", "--set", "practise"], "A setting is written NAME=VALUE"),

@@ -20,7 +20,7 @@ from attribute_planner.environments.spaces import (
     WordsSpec,
 )
 from attribute_planner.environments.tasks import Task, complete_goal
-from attribute_planner.environments.worlds import Moment, Worlds
+from attribute_planner.environments.vector_env import TimeStep, VectorEnv
 from attribute_planner.errors import EnvironmentFaultError
 
 FLIP = 1
@@ -40,7 +40,7 @@ class Lamps(HostEnvironment):
 
     name = "lamps"
 
-    spoil: Callable[[Moment], Moment] = lambda moment: moment
+    spoil: Callable[[TimeStep], TimeStep] = lambda timestep: timestep
     spoiled_step: int = 0
     goal: Callable[[Any, jax.Array, jax.Array], Any] = other_value
     picture: np.ndarray | None = None
@@ -61,7 +61,7 @@ class Lamps(HostEnvironment):
         return self.space
 
     @property
-    def describes(self) -> bool:
+    def has_attribute_fn(self) -> bool:
         return self.has_f
 
     @property
@@ -76,52 +76,54 @@ class Lamps(HostEnvironment):
     def tasks(self) -> Mapping[str, Task]:
         return {"other": Task("other", "", self.goal, 10)}
 
-    def worlds(self, copies: int) -> Worlds:
-        return LampWorlds(self, copies)
+    def vector_env(self, num_envs: int) -> VectorEnv:
+        return LampWorlds(self, num_envs)
 
 
-class LampWorlds(Worlds):
-    def __init__(self, env: Lamps, copies: int) -> None:
-        self.env, self.copies, self.steps = env, copies, 0
-        self.values, self.ages = np.zeros((copies, 2), np.int32), np.zeros(copies, int)
+class LampWorlds(VectorEnv):
+    def __init__(self, env: Lamps, num_envs: int) -> None:
+        self.env, self.num_envs, self.steps = env, num_envs, 0
+        self.values, self.ages = np.zeros((num_envs, 2), np.int32), np.zeros(num_envs, int)
 
-    def reset(self, key: jax.Array, task: Task | None = None) -> Moment:
-        return self.reset_where(np.ones(self.copies, bool), key)
+    def reset(self, key: jax.Array, task: Task | None = None) -> TimeStep:
+        return self.reset_where(np.ones(self.num_envs, bool), key)
 
-    def reset_where(self, which: np.ndarray, key: jax.Array) -> Moment:
+    def reset_where(self, which: np.ndarray, key: jax.Array) -> TimeStep:
         self.values[which], self.ages[which] = 0, 0
         if self.env.leaky_reset and not which.all():
             self.values[:, 0] = 1
-        return self._moment()
+        return self._timestep()
 
-    def step(self, action: Action, key: jax.Array) -> Moment:
+    def step(self, action: Action, key: jax.Array) -> TimeStep:
         self.steps += 1
         self.ages += 1
         self.values[:, 0] ^= np.asarray(action) == FLIP
-        moment = self._moment()
-        return self.env.spoil(moment) if self.steps == self.env.spoiled_step else moment
+        timestep = self._timestep()
+        return self.env.spoil(timestep) if self.steps == self.env.spoiled_step else timestep
 
     def goals(self, task: Task, key: jax.Array) -> Goal:
         draw = jax.vmap(lambda values, key: task.goal(None, values, key))
-        return draw(jnp.asarray(self.values), jax.random.split(key, self.copies))
+        return draw(jnp.asarray(self.values), jax.random.split(key, self.num_envs))
 
     def draw(self, copy: int) -> np.ndarray:
         if self.env.picture is None:
             raise NotImplementedError
         return self.env.picture
 
-    def _moment(self) -> Moment:
+    def _timestep(self) -> TimeStep:
         truncated = (self.ages >= self.env.episode_steps) & self.env.cut_off
-        return Moment(self.values.astype(np.float32), self.values.copy(), np.zeros(self.copies, bool), truncated)
+        return TimeStep(self.values.astype(np.float32), self.values.copy(), np.zeros(self.num_envs, bool), truncated)
 
 
-def spoiling(**changes: Callable[[np.ndarray], np.ndarray | None]) -> Callable[[Moment], Moment]:
-    """Changes fields of a moment: `spoiling(values=lambda values: values + 1)`."""
-    return lambda moment: replace(moment, **{name: change(getattr(moment, name)) for name, change in changes.items()})
+def spoiling(**changes: Callable[[np.ndarray], np.ndarray | None]) -> Callable[[TimeStep], TimeStep]:
+    """Changes fields of a moment: `spoiling(attributes=lambda values: values + 1)`."""
+    return lambda timestep: replace(
+        timestep, **{name: change(getattr(timestep, name)) for name, change in changes.items()}
+    )
 
 
-def raising(error: Exception) -> Callable[[Moment], Moment]:
-    def spoil(moment: Moment) -> Moment:
+def raising(error: Exception) -> Callable[[TimeStep], TimeStep]:
+    def spoil(timestep: TimeStep) -> TimeStep:
         raise error
 
     return spoil
@@ -150,20 +152,20 @@ def test_a_healthy_environment_is_reported_with_what_was_seen():
             spoiling(observation=lambda seen: seen.astype(float)),
             "the observation has type float64; it must have float32",
         ),
-        (spoiling(values=lambda values: values + 2), "index [23] for attribute '(lit|broken)', which has 2 values"),
+        (spoiling(attributes=lambda values: values + 2), "index [23] for attribute '(lit|broken)', which has 2 values"),
         (
-            spoiling(values=lambda values: values.astype(float)),
+            spoiling(attributes=lambda values: values.astype(float)),
             "the attribute values are float64; they must be integers",
         ),
-        (spoiling(values=lambda values: values[0]), r"the attribute values have shape \(2,\); they must have \(8, 2\)"),
-        (spoiling(values=lambda values: None), "there are no attribute values"),
+        (spoiling(attributes=lambda values: values[0]), r"the attribute values have shape \(2,\); they must have \(8, 2\)"),
+        (spoiling(attributes=lambda values: None), "there are no attribute values"),
         (spoiling(terminated=lambda over: over.astype(int)), "terminated has type int64; it must have bool"),
         (spoiling(truncated=lambda over: over[:2]), r"truncated has shape \(2,\); it must have \(8,\)"),
         (raising(ZeroDivisionError("of no use\nat all")), "ZeroDivisionError: of no use$"),
         (raising(EnvironmentFaultError("the engine is out of fuel.")), "the engine is out of fuel.$"),
     ],
 )
-def test_a_fault_is_one_line_that_says_what_and_when(spoil: Callable[[Moment], Moment], message: str):
+def test_a_fault_is_one_line_that_says_what_and_when(spoil: Callable[[TimeStep], TimeStep], message: str):
     with pytest.raises(EnvironmentFaultError, match=f"^lamps: step 7: .*{message}") as caught:
         check_environment(Lamps(spoil, spoiled_step=7), steps=10)
     assert "\n" not in str(caught.value)
@@ -201,7 +203,7 @@ def test_other_faults_are_found_too(env: Lamps, message: str):
 
 
 def test_words_outside_the_vocabulary_are_a_fault():
-    def words(number: int) -> Callable[[Moment], Moment]:
+    def words(number: int) -> Callable[[TimeStep], TimeStep]:
         return spoiling(observation=lambda seen: np.full(seen.shape, number, np.int16))
 
     env = Lamps(words(5), spoiled_step=1, spec=WordsSpec(2, 5, (0, 1)))
@@ -223,14 +225,14 @@ def test_a_world_in_which_random_play_changes_nothing_is_a_warning():
 
 
 def test_an_environment_without_f_is_checked_for_the_rest():
-    env = Lamps(spoiling(values=lambda values: None), spoiled_step=1, has_f=False)
+    env = Lamps(spoiling(attributes=lambda values: None), spoiled_step=1, has_f=False)
     report = check_environment(env, steps=3)
     assert (report.attribute_sets, report.transitions) == (None, None)
 
 
 def test_worlds_are_closed_even_after_a_fault(monkeypatch: pytest.MonkeyPatch):
     closed = []
-    monkeypatch.setattr(LampWorlds, "close", lambda worlds: closed.append(worlds))
+    monkeypatch.setattr(LampWorlds, "close", lambda envs: closed.append(envs))
     with pytest.raises(EnvironmentFaultError):
         check_environment(Lamps(raising(OSError("gone")), spoiled_step=1), steps=1)
     assert len(closed) == 1

@@ -229,52 +229,52 @@ def test_a_real_environment_brings_its_name_its_limit_and_its_actions():
 def test_a_copy_that_is_over_rests_and_shows_how_it_ended():
     made: list[Countdown] = []
     env = countdown(lambda: made.append(Countdown()) or made[-1])
-    worlds = env.worlds(2)
-    moment = worlds.reset(KEY)
+    envs = env.vector_env(2)
+    timestep = envs.reset(KEY)
     for _ in range(4):
-        moment = worlds.step(act(1, 0), KEY)
-    assert moment.terminated.tolist() == [True, False]
-    assert np.asarray(moment.values).tolist()[0] == [0, 1]
-    assert moment.observation[0].tolist() == [1, 0, 0, 0, 0, 0]
+        timestep = envs.step(act(1, 0), KEY)
+    assert timestep.terminated.tolist() == [True, False]
+    assert np.asarray(timestep.attributes).tolist()[0] == [0, 1]
+    assert timestep.observation[0].tolist() == [1, 0, 0, 0, 0, 0]
     running, resting = sorted((each.calls for each in made), reverse=True)
-    again = worlds.step(act(1, 0), KEY)
+    again = envs.step(act(1, 0), KEY)
     assert sorted((each.calls for each in made), reverse=True) == [running + 1, resting]
     assert again.terminated.tolist() == [True, False]
-    assert np.array_equal(again.observation[0], moment.observation[0])
+    assert np.array_equal(again.observation[0], timestep.observation[0])
 
 
 def test_only_the_copies_that_are_named_are_reset():
-    worlds = countdown().worlds(3)
-    worlds.reset(KEY)
-    before = worlds.step(act(1, 1, 1), KEY)
-    after = worlds.reset_where(np.array([False, True, False]), KEY)
-    assert np.array_equal(np.asarray(before.values)[[0, 2]], np.asarray(after.values)[[0, 2]])
-    assert np.asarray(after.values)[1, 0] in (3, 4)
+    envs = countdown().vector_env(3)
+    envs.reset(KEY)
+    before = envs.step(act(1, 1, 1), KEY)
+    after = envs.reset_where(np.array([False, True, False]), KEY)
+    assert np.array_equal(np.asarray(before.attributes)[[0, 2]], np.asarray(after.attributes)[[0, 2]])
+    assert np.asarray(after.attributes)[1, 0] in (3, 4)
 
 
 def test_what_was_shown_never_changes():
-    worlds = countdown().worlds(1)
-    first = worlds.reset(KEY)
-    kept = np.array(first.values), np.array(first.observation)
-    worlds.step(act(1), KEY)
-    assert np.array_equal(kept[0], np.asarray(first.values)) and np.array_equal(kept[1], first.observation)
+    envs = countdown().vector_env(1)
+    first = envs.reset(KEY)
+    kept = np.array(first.attributes), np.array(first.observation)
+    envs.step(act(1), KEY)
+    assert np.array_equal(kept[0], np.asarray(first.attributes)) and np.array_equal(kept[1], first.observation)
 
 
 def test_seeds_follow_from_the_key():
-    worlds = countdown().worlds(16)
-    starts = [np.asarray(worlds.reset(jax.random.key(seed)).values)[:, 0].tolist() for seed in (0, 0, 1)]
+    envs = countdown().vector_env(16)
+    starts = [np.asarray(envs.reset(jax.random.key(seed)).attributes)[:, 0].tolist() for seed in (0, 0, 1)]
     assert starts[0] == starts[1] != starts[2]
     assert set(starts[0]) == {3, 4}
 
 
 def test_the_limit_cuts_an_episode_off_without_ending_it():
     env = countdown(episode_steps=2)
-    worlds = env.worlds(1)
-    worlds.reset(KEY)
-    moments = [worlds.step(act(0), KEY) for _ in range(2)]
+    envs = env.vector_env(1)
+    envs.reset(KEY)
+    moments = [envs.step(act(0), KEY) for _ in range(2)]
     assert [each.truncated.tolist() for each in moments] == [[False], [True]]
     assert not moments[1].terminated.any()
-    assert not worlds.reset_where(moments[1].over, KEY).over.any()
+    assert not envs.reset_where(moments[1].over, KEY).over.any()
 
 
 def test_the_sooner_of_two_limits_counts():
@@ -288,10 +288,10 @@ def test_the_sooner_of_two_limits_counts():
 
 
 def test_pictures_need_a_render_mode():
-    worlds = countdown(lambda: Countdown("rgb_array")).worlds(1)
-    worlds.reset(KEY)
-    assert worlds.draw(0).shape == (8, 8, 3)
-    blind = countdown().worlds(1)
+    envs = countdown(lambda: Countdown("rgb_array")).vector_env(1)
+    envs.reset(KEY)
+    assert envs.draw(0).shape == (8, 8, 3)
+    blind = countdown().vector_env(1)
     with pytest.raises(NotImplementedError, match='render_mode="rgb_array"'):
         blind.draw(0)
 
@@ -300,9 +300,9 @@ def test_copies_are_lent_again_and_closed_in_the_end():
     made: list[Countdown] = []
     env = countdown(lambda: made.append(Countdown()) or made[-1])
     for _ in range(3):
-        worlds = env.worlds(2)
-        worlds.reset(KEY)
-        worlds.close()
+        envs = env.vector_env(2)
+        envs.reset(KEY)
+        envs.close()
     assert len(made) == 2
     env.close()
     assert all(each.closed for each in made)
@@ -310,22 +310,22 @@ def test_copies_are_lent_again_and_closed_in_the_end():
 
 def test_tasks_are_goals_by_name():
     env = countdown(tasks={"finish": {"done": True}})
-    worlds = env.worlds(2)
-    worlds.reset(KEY)
-    goals = worlds.goals(env.task("finish"), KEY)
+    envs = env.vector_env(2)
+    envs.reset(KEY)
+    goals = envs.goals(env.task("finish"), KEY)
     assert np.asarray(goals.wanted).tolist() == [[False, True]] * 2
     assert np.asarray(goals.values)[:, 1].tolist() == [1, 1]
 
 
 def test_the_default_task_asks_for_another_value_of_one_attribute():
     env = countdown()
-    worlds = env.worlds(200)
-    moment = worlds.reset(KEY)
-    goals = worlds.goals(env.task(None), KEY)
+    envs = env.vector_env(200)
+    timestep = envs.reset(KEY)
+    goals = envs.goals(env.task(None), KEY)
     wanted = np.asarray(goals.wanted)
     assert (wanted.sum(axis=1) == 1).all()
     assert set(np.argmax(wanted, axis=1).tolist()) == {0, 1}
-    asked, now = np.asarray(goals.values)[wanted], np.asarray(moment.values)[wanted]
+    asked, now = np.asarray(goals.values)[wanted], np.asarray(timestep.attributes)[wanted]
     assert (asked != now).all()
     env.attributes.validate(np.asarray(goals.values), "goal")
 
@@ -337,11 +337,11 @@ def test_the_default_task_asks_for_another_value_of_one_attribute():
 def test_labels_take_the_place_of_describing(as_indices: bool):
     attributes = np.array([[3, 0], [0, 1]]) if as_indices else [{"number": 3, "done": 0}, {"number": 0, "done": True}]
     env = countdown(describe=None, labelled=([3, 0], attributes))
-    assert not env.describes
+    assert not env.has_attribute_fn
     assert env.labels is not None
     assert env.labels.states.tolist() == [[0, 0, 0, 1, 0, 0], [1, 0, 0, 0, 0, 0]]
     assert env.labels.values.tolist() == [[3, 0], [0, 1]]
-    assert env.worlds(1).reset(KEY).values is None
+    assert env.vector_env(1).reset(KEY).attributes is None
 
 
 @pytest.mark.parametrize(
@@ -369,7 +369,7 @@ def test_what_makes_no_environment_is_refused_in_words():
     with pytest.raises(ConfigurationError, match=r"not a gymnasium\.Env"):
         countdown(lambda: "Taxi-v4")  # pyright: ignore[reportArgumentType]
     with pytest.raises(ConfigurationError, match="the same one twice"):
-        countdown(lambda: shared).worlds(2)
+        countdown(lambda: shared).vector_env(2)
     with pytest.raises(ConfigurationError, match="name of a built-in"):
         countdown(name="switches")
     with pytest.raises(UnknownNameError, match="no attribute 'finished'"):
@@ -392,32 +392,32 @@ def test_an_exception_names_copy_step_and_cause_in_one_line():
     def explode() -> None:
         raise RuntimeError("the simulator\ncrashed")
 
-    worlds = countdown(lambda: Broken(explode)).worlds(2)
-    worlds.reset(KEY)
-    worlds.step(act(0, 0), KEY)
+    envs = countdown(lambda: Broken(explode)).vector_env(2)
+    envs.reset(KEY)
+    envs.step(act(0, 0), KEY)
     with pytest.raises(EnvironmentFaultError) as fault:
-        worlds.step(act(0, 0), KEY)
+        envs.step(act(0, 0), KEY)
     assert str(fault.value) == "countdown: copy 0, step 2: env.step: RuntimeError: the simulator"
     assert isinstance(fault.value.__cause__, RuntimeError)
 
 
 def test_an_old_interface_is_a_fault():
-    worlds = countdown(lambda: Broken(lambda: (1, 0.0, False, {}))).worlds(1)
-    worlds.reset(KEY)
-    worlds.step(act(0), KEY)
+    envs = countdown(lambda: Broken(lambda: (1, 0.0, False, {}))).vector_env(1)
+    envs.reset(KEY)
+    envs.step(act(0), KEY)
     with pytest.raises(EnvironmentFaultError, match=r"copy 0, step 2: env\.step: ValueError: not enough values"):
-        worlds.step(act(0), KEY)
+        envs.step(act(0), KEY)
 
 
 def test_nan_and_wrong_attributes_are_faults_with_copy_and_step():
     nothing = lambda observation: np.array([np.nan if observation == 2 else observation], np.float32)  # noqa: E731
-    worlds = countdown(encode_observation=nothing).worlds(2)
-    worlds.reset(KEY)
+    envs = countdown(encode_observation=nothing).vector_env(2)
+    envs.reset(KEY)
     with pytest.raises(EnvironmentFaultError, match=r"copy [01], step [12]: observation: it contains NaN"):
         for _ in range(2):
-            worlds.step(act(1, 1), KEY)
+            envs.step(act(1, 1), KEY)
 
-    wrong = countdown(describe=lambda observation, info, env: {"number": "many", "done": False}).worlds(1)
+    wrong = countdown(describe=lambda observation, info, env: {"number": "many", "done": False}).vector_env(1)
     with pytest.raises(
         EnvironmentFaultError, match="copy 0, step 0: describe: There is no value of attribute 'number'"
     ):
@@ -427,12 +427,12 @@ def test_nan_and_wrong_attributes_are_faults_with_copy_and_step():
 def test_copies_that_failed_are_not_lent_again():
     made: list[Broken] = []
     env = countdown(lambda: made.append(Broken(lambda: None)) or made[-1])
-    worlds = env.worlds(1)
-    worlds.reset(KEY)
-    worlds.step(act(0), KEY)
+    envs = env.vector_env(1)
+    envs.reset(KEY)
+    envs.step(act(0), KEY)
     with pytest.raises(EnvironmentFaultError):
-        worlds.step(act(0), KEY)
-    worlds.close()
+        envs.step(act(0), KEY)
+    envs.close()
     assert made[0].closed
-    env.worlds(1)
+    env.vector_env(1)
     assert len(made) == 2

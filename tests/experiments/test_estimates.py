@@ -1,8 +1,8 @@
 import pytest
 
-from attribute_planner.experiments.cells import Cell
 from attribute_planner.experiments.estimates import RATES, Rates, seconds_of
-from attribute_planner.experiments.subjects import SUBJECTS
+from attribute_planner.experiments.run_specs import SUBJECTS
+from attribute_planner.experiments.runs import Cell
 
 
 def test_larger_pictures_take_longer_and_what_has_none_does_not():

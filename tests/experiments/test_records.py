@@ -4,7 +4,6 @@ from pathlib import Path
 import pytest
 
 from attribute_planner.errors import AttributePlannerError
-from attribute_planner.experiments.cells import OURS, PUBLISHED, Cell, Measurement, Subject, measured
 from attribute_planner.experiments.records import (
     Record,
     Result,
@@ -14,6 +13,7 @@ from attribute_planner.experiments.records import (
     record_path,
     write_record,
 )
+from attribute_planner.experiments.runs import OURS, PUBLISHED, Cell, Measurement, Subject, measured
 
 CELL = Cell(Subject("probe", "switches", measured(["multi-step"], PUBLISHED, OURS)), 3, "small")
 
@@ -21,7 +21,7 @@ CELL = Cell(Subject("probe", "switches", measured(["multi-step"], PUBLISHED, OUR
 def result_of(measurement: Measurement, success: float = 0.5) -> Result:
     how = measurement.execution
     return Result(
-        measurement.task, how.mode, how.estimator, how.imagined, 200, success, [0.4, 0.6], None, 1.5, 0.25, 960, 2.0
+        measurement.task, how.mode, how.estimator, how.model_edges, 200, success, [0.4, 0.6], None, 1.5, 0.25, 960, 2.0
     )
 
 

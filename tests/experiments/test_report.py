@@ -6,15 +6,15 @@ from pathlib import Path
 import pytest
 
 from attribute_planner.errors import UnknownNameError
-from attribute_planner.experiments.cells import OURS, PUBLISHED, Cell, Execution, Measurement, planner_config
-from attribute_planner.experiments.numbers import ALIKE, HIGHER, LOWER, Number, compared, number_of, shown_number
-from attribute_planner.experiments.pages import SECTION, filled
+from attribute_planner.evaluation.statistics import Interval
+from attribute_planner.experiments.aggregates import ALIKE, HIGHER, LOWER, Number, compared, number_of, shown_number
+from attribute_planner.experiments.doc_tables import SECTION, filled
 from attribute_planner.experiments.plots import PLOTS, Line, Plot, digest_in, draw_plot, sample_size_plot
-from attribute_planner.experiments.reading import read_table
 from attribute_planner.experiments.records import Record, read_records, write_record
 from attribute_planner.experiments.report import markdown_table, records_at, report_text, summary_text, write_report
-from attribute_planner.experiments.statistics import Interval
-from attribute_planner.experiments.subjects import SUBJECTS
+from attribute_planner.experiments.run_one import is_current
+from attribute_planner.experiments.run_specs import SUBJECTS
+from attribute_planner.experiments.runs import OURS, PUBLISHED, Cell, Execution, Measurement, planner_config
 from attribute_planner.experiments.tables.layout import (
     COUNT,
     ERROR,
@@ -27,7 +27,7 @@ from attribute_planner.experiments.tables.layout import (
     entry,
     scalar,
 )
-from attribute_planner.experiments.trial import is_current
+from attribute_planner.experiments.verdicts import read_table
 from attribute_planner.storage.settings import settings_to_json
 from tests.experiments.test_records import RECORD, result_of
 

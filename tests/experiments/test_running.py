@@ -10,25 +10,25 @@ from pathlib import Path
 
 import pytest
 
-from attribute_planner.experiments import planner_trial, running, trial
-from attribute_planner.experiments.cells import OURS, PUBLISHED, SCALES, Cell, Scale, Subject, measured
+from attribute_planner.experiments import planner_run, run_one, running
 from attribute_planner.experiments.records import is_recorded, read_record, write_record
+from attribute_planner.experiments.run_one import Folders, carry_out
 from attribute_planner.experiments.running import pieces_of, run_cells
-from attribute_planner.experiments.trial import Folders, carry_out
+from attribute_planner.experiments.runs import OURS, PUBLISHED, SCALES, Cell, Scale, Subject, measured
 from attribute_planner.storage.run_directory import RunDirectory, ship
 from tests.experiments.test_records import RECORD
 
 TINY = (
     "explore.policy=random",
-    "explore.copies=64",
-    "explore.windows_per_epoch=1",
+    "explore.num_envs=64",
+    "explore.rollouts_per_epoch=1",
     "explore.steps=9600",
-    "explore.width=16",
-    "practise.copies=64",
-    "practise.window=20",
-    "practise.windows_per_epoch=1",
+    "explore.hidden_size=16",
+    "practise.num_envs=64",
+    "practise.rollout_length=20",
+    "practise.rollouts_per_epoch=1",
     "practise.steps=5120",
-    "practise.width=16",
+    "practise.hidden_size=16",
 )
 SUBJECT = Subject("probe", "switches", measured(["1-step"], PUBLISHED, OURS), settings=TINY)
 CELL = Cell(SUBJECT, 1, "small")
@@ -75,7 +75,7 @@ def test_what_is_recorded_is_not_done_again(trained: Folders, monkeypatch: pytes
 def test_an_agent_that_lies_there_trained_is_only_measured(
     trained: Folders, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(planner_trial, "train", refuse)
+    monkeypatch.setattr(planner_run, "train", refuse)
     assert run_cells([CELL], Folders(tmp_path, trained.work), say=lambda line: None) == []
     again, first = (read_record(folder, CELL) for folder in (tmp_path, trained.records))
     assert again is not None and first is not None
@@ -88,7 +88,7 @@ def test_training_alone_leaves_the_measuring_to_another_call(
 ):
     folders = Folders(tmp_path, trained.work)
     with monkeypatch.context() as patch:
-        patch.setattr(trial, "measure", refuse)
+        patch.setattr(run_one, "measure", refuse)
         assert run_cells([CELL], folders, say=lambda line: None, only_train=True) == []
         begun = read_record(tmp_path, CELL)
         assert begun is not None and begun.results == [] and begun.training_seconds > 0
@@ -104,8 +104,8 @@ def test_the_agent_alone_is_enough_to_measure_it_elsewhere(
     here, elsewhere = Folders(tmp_path, trained.work), Folders(tmp_path, tmp_path / "work")
     run_cells([CELL], here, say=lambda line: None, only_train=True)
     ship(RunDirectory(trained.work / CELL.name), elsewhere.work / CELL.name)
-    monkeypatch.setattr(planner_trial, "train", refuse)
-    monkeypatch.setattr(trial, "provenance", lambda: {"device": "elsewhere"})
+    monkeypatch.setattr(planner_run, "train", refuse)
+    monkeypatch.setattr(run_one, "provenance", lambda: {"device": "elsewhere"})
     assert run_cells([CELL], elsewhere, say=lambda line: None) == []
     again, first = (read_record(folder, CELL) for folder in (tmp_path, trained.records))
     assert again is not None and first is not None
@@ -114,7 +114,7 @@ def test_the_agent_alone_is_enough_to_measure_it_elsewhere(
 
 
 def test_a_killed_measuring_goes_on_where_it_stopped(trained: Folders, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    done, folders, measure = [], Folders(tmp_path, trained.work), trial.measure
+    done, folders, measure = [], Folders(tmp_path, trained.work), run_one.measure
 
     def killed_at_the_second(trained, measurement, cell):
         if done:
@@ -122,12 +122,12 @@ def test_a_killed_measuring_goes_on_where_it_stopped(trained: Folders, tmp_path:
         done.append(measurement)
         return measure(trained, measurement, cell)
 
-    monkeypatch.setattr(trial, "measure", killed_at_the_second)
+    monkeypatch.setattr(run_one, "measure", killed_at_the_second)
     with pytest.raises(KeyboardInterrupt):
         run_cells([CELL], folders, say=lambda line: None)
     assert not is_recorded(tmp_path, CELL)
 
-    monkeypatch.setattr(trial, "measure", lambda *given: done.append(given[1]) or measure(*given))
+    monkeypatch.setattr(run_one, "measure", lambda *given: done.append(given[1]) or measure(*given))
     assert run_cells([CELL], folders, say=lambda line: None) == []
     assert done == list(SUBJECT.measurements)
 

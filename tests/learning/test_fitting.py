@@ -55,7 +55,7 @@ def test_weight_decay_draws_towards_zero():
 
 
 def test_one_bad_batch_does_not_undo_what_was_learned():
-    optimiser = optimiser_for(FitConfig(updates=1000, learning_rate=0.1, gradient_norm=1.0))
+    optimiser = optimiser_for(FitConfig(updates=1000, learning_rate=0.1, max_grad_norm=1.0))
     without = optimiser_for(FitConfig(updates=1000, learning_rate=0.1))
 
     def change_after_shock(optimiser: optax.GradientTransformation) -> float:

@@ -2,12 +2,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from attribute_planner.data.examples import Examples, collect_examples
 from attribute_planner.environments.spaces import Discrete, VectorSpec
-from attribute_planner.learning.examples import Examples, collect_examples
 from attribute_planner.learning.fitting import FitConfig
 from attribute_planner.learning.inverse import InverseConfig, fit_inverse, inverse_loss
 from attribute_planner.learning.progress import nobody
-from attribute_planner.parts.policy import GoalPolicy
+from attribute_planner.models.policy import GoalPolicy
 from tests.probes import RING, Still, numbers, with_drawn_weights
 
 
@@ -22,9 +22,11 @@ def test_the_loss_is_the_surprise_at_the_actions_taken():
 
 
 def test_the_action_between_two_sets_is_learned_from_random_ones():
-    examples = collect_examples(RING, None, 256, copies=64, steps_per_episode=1, key=jax.random.key(0), watch=nobody)
+    examples = collect_examples(RING, None, 256, num_envs=64, steps_per_episode=1, key=jax.random.key(0), watch=nobody)
     config = InverseConfig(fit=FitConfig(updates=100, batch=32, learning_rate=0.02))
     policy = with_drawn_weights(lambda key: GoalPolicy(RING, 16, key=key))
     policy = fit_inverse(RING, policy, examples, config, key=jax.random.key(1), watch=nobody)
-    opinion = policy(RING.look(examples.before), jnp.asarray(examples.values), jnp.asarray(examples.values_after))
-    assert (np.asarray(opinion.mode()) == examples.action).all()
+    output = policy(
+        RING.observe_batch(examples.before), jnp.asarray(examples.values), jnp.asarray(examples.values_after)
+    )
+    assert (np.asarray(output.mode()) == examples.action).all()

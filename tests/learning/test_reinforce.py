@@ -11,15 +11,17 @@ from attribute_planner.learning.reinforce import (
     Batch,
     ReinforceConfig,
     loss,
-    new_learner,
+    new_train_state,
     returns,
     update,
     weighted_mean,
 )
-from attribute_planner.parts.policy import GoalPolicy
+from attribute_planner.models.policy import GoalPolicy
 from tests.probes import Still, numbers, with_drawn_weights
 
-PLAIN = ReinforceConfig(discount=0.5, trace=1.0, entropy=0.0, baseline=0.0, passes=1, minibatches=1, cool_down=False)
+PLAIN = ReinforceConfig(
+    discount=0.5, gae_lambda=1.0, entropy_coef=0.0, value_coef=0.0, update_epochs=1, num_minibatches=1, anneal=False
+)
 
 
 def steps(reward: list[float], **given: Any) -> Batch:
@@ -64,14 +66,14 @@ def test_an_end_counts_more_than_a_cut():
 
 def test_a_short_trace_trusts_the_baseline_of_the_next_step():
     batch = steps([1.0, 2.0, 4.0], ended=[False, False, True], baseline=[0.0, 10.0, 20.0])
-    assert returns_of(batch, replace(PLAIN, trace=0.0)) == [1 + 0.5 * 10, 2 + 0.5 * 20, 4.0]
+    assert returns_of(batch, replace(PLAIN, gae_lambda=0.0)) == [1 + 0.5 * 10, 2 + 0.5 * 20, 4.0]
     # λ = 0.75: the second is worth 2 + 0.5 (0.75 · 4 + 0.25 · 20) = 6, the first 1 + 0.5 (0.75 · 6 + 0.25 · 10) = 4.5.
-    assert returns_of(batch, replace(PLAIN, trace=0.75)) == [4.5, 6.0, 4.0]
+    assert returns_of(batch, replace(PLAIN, gae_lambda=0.75)) == [4.5, 6.0, 4.0]
 
 
 def test_imitated_steps_are_plain_sums():
     batch = steps([1.0, 2.0, 4.0], ended=[False, False, True], baseline=[0.0, 10.0, 20.0], imitate=[True] * 3)
-    assert returns_of(batch, replace(PLAIN, trace=0.0)) == [1 + 0.5 * (2 + 0.5 * 4), 2 + 0.5 * 4, 4.0]
+    assert returns_of(batch, replace(PLAIN, gae_lambda=0.0)) == [1 + 0.5 * (2 + 0.5 * 4), 2 + 0.5 * 4, 4.0]
 
 
 def test_copies_do_not_see_each_other():
@@ -99,7 +101,7 @@ def slope_of(batch: Batch, earned: list[float], config: ReinforceConfig = PLAIN)
     @eqx.filter_jit
     @eqx.filter_grad
     def slope(policy: GoalPolicy, earned: jax.Array) -> jax.Array:
-        return loss(policy, steps, earned, config, jnp.float32(config.entropy))[0]
+        return loss(policy, steps, earned, config, jnp.float32(config.entropy_coef))[0]
 
     found = slope(undecided(), jnp.array(earned))
     return Slope(np.asarray(found.action_head.bias), float(found.baseline_head.bias[0]))
@@ -118,7 +120,7 @@ def test_the_gradient_of_the_loss_is_reinforce():
 def test_steps_without_weight_teach_nothing():
     batch = steps([0.0, 0.0], action=[0, 1], log_prob=[HALF] * 2, weight=[1.0, 0.0])
     alone = steps([0.0], log_prob=[HALF])
-    config = replace(PLAIN, baseline=1.0)
+    config = replace(PLAIN, value_coef=1.0)
     both, one = slope_of(batch, [2.0, 50.0], config), slope_of(alone, [2.0], config)
     np.testing.assert_allclose(both.logits, one.logits, rtol=1e-5)
     np.testing.assert_allclose(both.baseline, one.baseline, rtol=1e-5)
@@ -127,7 +129,7 @@ def test_steps_without_weight_teach_nothing():
 def test_the_baseline_learns_the_mean_return():
     batch = steps([0.0, 0.0], log_prob=[HALF] * 2)
     # Half the weight of the mean of (b − 1)² and (b − 3)² at b = 0.
-    config = replace(PLAIN, baseline=0.5)
+    config = replace(PLAIN, value_coef=0.5)
     np.testing.assert_allclose(slope_of(batch, [1.0, 3.0], config).baseline, 0.5 * (-2 - 6) / 2, rtol=1e-5)
 
 
@@ -145,18 +147,18 @@ def test_hindsight_teaches_only_what_went_better_than_expected():
 
 
 def test_updates_make_the_rewarded_action_likelier():
-    config = replace(PLAIN, learning_rate=0.1, baseline=0.5, passes=2, minibatches=2)
+    config = replace(PLAIN, learning_rate=0.1, value_coef=0.5, update_epochs=2, num_minibatches=2)
     random = np.random.default_rng(0)
     action = random.integers(0, 2, 40).tolist()
     batch = steps([float(a) for a in action], action=action, log_prob=[HALF] * 40, ended=[True] * 40)
-    learner, metrics = new_learner(undecided(), config), {}
+    train_state, metrics = new_train_state(undecided(), config), {}
     for key in jax.random.split(jax.random.key(0), 3):
-        learner, metrics = update(learner, batch, config, key=key)
-    logits = learner.policy.action_head.bias
+        train_state, metrics = update(train_state, batch, config, key=key)
+    logits = train_state.policy.action_head.bias
     assert logits[1] - logits[0] > 0.5
     np.testing.assert_allclose(metrics["return"], np.mean(action[:-1]), atol=0.05)
     cooled, _ = update(
-        learner, batch, replace(config, cool_down=True), remaining=jnp.float32(0.0), key=jax.random.key(9)
+        train_state, batch, replace(config, anneal=True), remaining=jnp.float32(0.0), key=jax.random.key(9)
     )
     np.testing.assert_array_equal(cooled.policy.action_head.bias, logits)
 

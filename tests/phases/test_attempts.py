@@ -4,10 +4,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from attribute_planner.learning.collecting import Arrival, Experience
-from attribute_planner.parts.bodies import NO_VALUE
-from attribute_planner.parts.policy import GoalPolicy
-from attribute_planner.parts.table import UNKNOWN
+from attribute_planner.data.rollout import Arrival, Trajectories
+from attribute_planner.models.encoders import NO_VALUE
+from attribute_planner.models.policy import GoalPolicy
 from attribute_planner.phases.attempts import (
     Aim,
     AimAtNeighbours,
@@ -17,12 +16,13 @@ from attribute_planner.phases.attempts import (
     attempt_batch,
     hindsight,
 )
-from attribute_planner.phases.neighbours import neighbour_graph
+from attribute_planner.phases.device_graph import device_graph
+from attribute_planner.transitions.table import UNKNOWN
 from tests.probes import RING, numbers, table_of, with_drawn_weights
 
 LINE = table_of(numbers(4), [((0,), (1,), 1.0), ((1,), (2,), 1.0), ((2,), (3,), 1.0)])
 """Sets 0 to 3, an edge from each to the next: edge i leaves set i."""
-GRAPH = neighbour_graph(LINE)
+GRAPH = device_graph(LINE)
 POLICY = with_drawn_weights(lambda key: GoalPolicy(RING, 4, key=key))
 KEY = jax.random.key(0)
 
@@ -35,11 +35,11 @@ def judged(
     age: int = 0,
     terminated: bool = False,
     truncated: bool = False,
-    goes_on: bool = False,
+    stop_on_any_change: bool = True,
 ) -> tuple[Aim, Outcome]:
     """What an attempt that began in `source` and aims along `edge` makes of arriving in each of some sets."""
     count = len(sets)
-    behaviour = AimAtNeighbours(POLICY, GRAPH, max_attempt_steps=3, goes_on=goes_on)
+    actor = AimAtNeighbours(POLICY, GRAPH, max_attempt_steps=3, stop_on_any_change=stop_on_any_change)
     everywhere = lambda value, kind: jnp.full(count, value, kind)  # noqa: E731
     memory = Aim(
         everywhere(source, jnp.uint32)[:, None],
@@ -48,7 +48,7 @@ def judged(
         jnp.zeros(count, bool),
     )
     words = jnp.array(sets, jnp.uint32)[:, None]
-    return eqx.filter_jit(behaviour.judge)(
+    return eqx.filter_jit(actor.observe)(
         memory, Arrival(words, everywhere(terminated, bool), everywhere(truncated, bool))
     )
 
@@ -61,10 +61,10 @@ def test_an_attempt_is_over_as_soon_as_the_attributes_change():
 
 
 def test_an_attempt_that_goes_on_is_over_only_where_it_was_aimed_or_after_its_last_step():
-    memory, outcome = judged([0, 1, 2], goes_on=True)
+    memory, outcome = judged([0, 1, 2], stop_on_any_change=False)
     assert outcome.ended.tolist() == memory.idle.tolist() == outcome.reached.tolist() == [False, True, False]
     assert memory.edge.tolist() == [0, 0, 0], "the aim stays"
-    assert judged([2], age=2, goes_on=True)[1].ended.tolist() == [True]
+    assert judged([2], age=2, stop_on_any_change=False)[1].ended.tolist() == [True]
 
 
 def test_an_attempt_is_given_up_after_its_last_step():
@@ -87,13 +87,13 @@ def test_an_attempt_without_an_aim_arrives_nowhere():
     assert judged([3], edge=UNKNOWN)[1].reached.tolist() == [False]
 
 
-def experience_of(rows: list[tuple[int, int, int, str]]) -> Experience:
+def experience_of(rows: list[tuple[int, int, int, str]]) -> Trajectories:
     """One copy's steps: set before, set after, edge aimed along, and `ended`, `reached`, `cut` or nothing."""
     before, after, edge, what = ([row[i] for row in rows] for i in range(4))
     flag = lambda *names: jnp.array([[w in names] for w in what])  # noqa: E731
     words = lambda sets: jnp.array(sets, jnp.uint32)[:, None, None]  # noqa: E731
     nothing = jnp.zeros((len(rows), 1))
-    return Experience(
+    return Trajectories(
         observation=nothing[..., None],
         words=words(before),
         arrival=Arrival(words(after), flag(), flag("cut")),

@@ -10,7 +10,7 @@ from attribute_planner.environments.labels import Labels
 from attribute_planner.environments.spaces import UnitObservation
 from attribute_planner.errors import ConfigurationError
 from attribute_planner.learning.progress import nobody
-from attribute_planner.parts.detector import AttributeDetector
+from attribute_planner.models.detector import AttributeDetector
 from attribute_planner.phases.detect import detect, detection_loss, detector_error, env_labels, fit_detector
 from tests.probes import RING, TINY, Hosted, Levers, with_drawn_weights
 
@@ -40,7 +40,7 @@ def test_labels_are_states_of_the_world_with_their_true_attributes():
     assert set(labels.values[:, 0].tolist()) == set(range(5))
     place_values = np.array([place.values[0] for place in RING.places])
     np.testing.assert_array_equal(
-        place_values[np.asarray(RING.look(labels.states)).argmax(axis=1)], labels.values[:, 0]
+        place_values[np.asarray(RING.observe_batch(labels.states)).argmax(axis=1)], labels.values[:, 0]
     )
 
 
@@ -49,7 +49,7 @@ class Undescribed(Hosted):
     """A world that does not tell its attributes."""
 
     @property
-    def describes(self) -> bool:
+    def has_attribute_fn(self) -> bool:
         return False
 
 

@@ -5,11 +5,9 @@ import jax
 import numpy as np
 import pytest
 
+from attribute_planner.data.rollout import Arrival, Trajectories
 from attribute_planner.environments.graph_world import graph_world
-from attribute_planner.learning.collecting import Arrival, Experience
 from attribute_planner.learning.progress import nobody
-from attribute_planner.parts.counting import TransitionCounts
-from attribute_planner.parts.table import table_of_counts
 from attribute_planner.phases.explore import (
     BONUSES,
     Explored,
@@ -18,6 +16,8 @@ from attribute_planner.phases.explore import (
     inverse_root_count,
     inverse_root_share,
 )
+from attribute_planner.transitions.counting import TransitionCounts
+from attribute_planner.transitions.table import table_of_counts
 from tests.probes import RING, TINY, Hosted, numbers
 
 KEY = jax.random.key(0)
@@ -43,7 +43,7 @@ def test_all_edges_of_a_small_world_are_found_and_no_others(policy):
 
 
 def test_a_world_on_the_host_is_explored_like_any_other():
-    config = replace(TINY.explore, policy="random", steps=320, copies=8)
+    config = replace(TINY.explore, policy="random", steps=320, num_envs=8)
     explored = explore(Hosted(RING), None, config, key=KEY, watch=nobody)
     assert set(edges_of(explored)) == RING_EDGES
     assert sum(edges_of(explored).values()) == 320
@@ -78,7 +78,7 @@ def test_the_graph_leads_farther_than_chance():
 
 def test_an_action_that_is_kept_up_leads_farther_than_one_drawn_anew():
     # One action leads all the way, and it is kept up for ten steps on average.
-    assert farthest("random", persistence=10.0) == 8
+    assert farthest("random", action_repeat=10.0) == 8
 
 
 def test_attempts_on_the_graph_are_kept_for_each_transition():
@@ -119,6 +119,6 @@ def test_only_transitions_are_counted_and_rewarded():
     before, after = words(0, 1, 0, 0, 0), words(1, 1, 1, 0, 2)
     no = np.zeros((5, 1), bool)
     counts = TransitionCounts(1)
-    reward = count_transitions(Experience(no, before, Arrival(after, no, no), None, None), counts, inverse_root_count)
+    reward = count_transitions(Trajectories(no, before, Arrival(after, no, no), None, None), counts, inverse_root_count)
     np.testing.assert_allclose(reward[:, 0], [2**-0.5, 0, 2**-0.5, 0, 1])
     assert (counts.total, sorted(counts.visits.tolist())) == (3, [1, 2])

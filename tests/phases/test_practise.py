@@ -10,10 +10,10 @@ from attribute_planner.environments.graph_world import graph_world
 from attribute_planner.environments.interface import Environment
 from attribute_planner.errors import AttributePlannerError
 from attribute_planner.learning.progress import nobody
-from attribute_planner.parts.counting import TransitionCounts
-from attribute_planner.parts.table import TransitionTable, table_of_counts
 from attribute_planner.phases.explore import explore
 from attribute_planner.phases.practise import practise
+from attribute_planner.transitions.counting import TransitionCounts
+from attribute_planner.transitions.table import TransitionTable, table_of_counts
 from tests.probes import TINY, Levers, Thirds, numbers
 
 KEY = jax.random.key(0)
@@ -76,7 +76,7 @@ def test_points_in_a_box_are_learned():
 def test_statistics_fade_from_epoch_to_epoch():
     seen: list[Any] = []
     watch = lambda phase, done, metrics, so_far: seen.append((metrics, so_far))  # noqa: E731
-    config = replace(TINY.practise, steps=3 * 320, windows_per_epoch=2, decay=0.5)
+    config = replace(TINY.practise, steps=3 * 320, rollouts_per_epoch=2, decay=0.5)
     last, table = practise(COIN, None, explored(COIN), config, key=KEY, watch=watch)
     first, second, third = (metrics["attempts"] for metrics, _ in seen)
     assert first > 0

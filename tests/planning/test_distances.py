@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attribute_planner.attributes import Goal
-from attribute_planner.planning import relaxing
+from attribute_planner.planning import bellman_ford
 from attribute_planner.planning.distances import NOWHERE, ShortestPaths
 from tests.probes import numbers, table_of
 
@@ -81,7 +81,7 @@ def test_goals_that_are_too_many_for_one_sweep_share_several(monkeypatch: pytest
     table = table_of(numbers(4), [((0,), (1,), 0.5), ((1,), (2,), 0.5), ((2,), (3,), 0.5)])
     paths, goals = ShortestPaths(table, step_cost=0.1), [Goal(np.array([n]), np.array([True])) for n in range(4)]
     together = paths.to_goals(goals)
-    monkeypatch.setattr(relaxing, "MOST_NUMBERS", 3 * table.num_edges)
+    monkeypatch.setattr(bellman_ford, "MOST_NUMBERS", 3 * table.num_edges)
     for distances, again in zip(together, paths.to_goals(goals), strict=True):
         np.testing.assert_array_equal(distances.cost, again.cost)
         np.testing.assert_array_equal(distances.successor, again.successor)

@@ -10,12 +10,12 @@ import pytest
 from attribute_planner.agent import Agent
 from attribute_planner.environments.graph_world import GraphWorld, Place, graph_world
 from attribute_planner.environments.interface import Environment
-from attribute_planner.experiments.evaluation import evaluate
-from attribute_planner.parts.detector import AttributeDetector
-from attribute_planner.parts.table import TransitionTable
+from attribute_planner.evaluation.evaluate import evaluate
+from attribute_planner.models.detector import AttributeDetector
 from attribute_planner.planning.episode import ARRIVED, DEVIATED, ENDED, GAVE_UP, ON_THE_WAY, Episode
 from attribute_planner.planning.execution import enough_of
-from attribute_planner.planning.walk import ExecutionConfig
+from attribute_planner.planning.executor import ExecutionConfig
+from attribute_planner.transitions.table import TransitionTable
 from tests.probes import RING, Hosted, Oracle, numbers, partial_goal, table_of, with_drawn_weights
 
 RING_TABLE = table_of(numbers(5), [((i,), ((i + step) % 5,), 0.9) for i in range(5) for step in (1, -1)])
@@ -41,11 +41,11 @@ def outcomes(episode: Episode) -> list[str]:
 def test_every_set_is_reached_from_every_other_by_the_shortest_way():
     pairs = [pair for pair in product(range(5), range(5)) if pair[0] != pair[1]]
     agent = agent_on(RING, RING, RING_TABLE)
-    worlds = RING.worlds(len(pairs))
-    worlds._states = jnp.array([RING.places.index(Place((start,))) for start, _ in pairs])  # pyright: ignore[reportAttributeAccessIssue]
-    moment = worlds._moment()  # pyright: ignore[reportAttributeAccessIssue]
+    envs = RING.vector_env(len(pairs))
+    envs._states = jnp.array([RING.places.index(Place((start,))) for start, _ in pairs])  # pyright: ignore[reportAttributeAccessIssue]
+    timestep = envs._timestep()  # pyright: ignore[reportAttributeAccessIssue]
     goals = [partial_goal([goal]) for _, goal in pairs]
-    episodes = agent.pursue(worlds, moment, goals, 10, ExecutionConfig(), key=jax.random.key(0))
+    episodes = agent.pursue(envs, timestep, goals, 10, ExecutionConfig(), key=jax.random.key(0))
     assert all(episode.success for episode in episodes)
     expected = [min((goal - start) % 5, (start - goal) % 5) for start, goal in pairs]
     assert [episode.steps for episode in episodes] == [episode.transitions for episode in episodes] == expected

@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attribute_planner.attributes import Attribute, AttributeSpace
-from attribute_planner.parts.table import TransitionTable
 from attribute_planner.planning import planner as planner_module
 from attribute_planner.planning.distances import ShortestPaths
 from attribute_planner.planning.planner import Planner
+from attribute_planner.transitions.table import TransitionTable
 from tests.probes import numbers, partial_goal, table_of
 
 LAMP_AND_N = AttributeSpace((Attribute("lamp"), Attribute("n", range(4))))

@@ -10,8 +10,8 @@ from attribute_planner.agent import Agent
 from attribute_planner.attributes import Attribute, AttributeSpace
 from attribute_planner.environments.graph_world import graph_world
 from attribute_planner.errors import RunDirectoryError
-from attribute_planner.parts.detector import AttributeDetector
-from attribute_planner.parts.policy import GoalPolicy
+from attribute_planner.models.detector import AttributeDetector
+from attribute_planner.models.policy import GoalPolicy
 from attribute_planner.storage.agents import find_run
 from attribute_planner.storage.run_directory import RunDirectory, describe_run, save_agent, ship
 from attribute_planner.training import load
@@ -24,8 +24,8 @@ def agent() -> Agent:
     table = table_of(numbers(5), [((0,), (1,), 0.25), ((3,), (0,), 0.5)])
     return Agent(
         RING,
-        with_drawn_weights(lambda key: AttributeDetector(RING, TINY.detect.width, key=key)),
-        with_drawn_weights(lambda key: GoalPolicy(RING, TINY.practise.width, key=key)),
+        with_drawn_weights(lambda key: AttributeDetector(RING, TINY.detect.hidden_size, key=key)),
+        with_drawn_weights(lambda key: GoalPolicy(RING, TINY.practise.hidden_size, key=key)),
         replace(table, estimator=TINY.estimator),
         patience=8,
     )

@@ -63,12 +63,12 @@ def test_a_budget_is_split_as_it_was():
 @pytest.mark.parametrize("name", PRESETS)
 def test_the_preset_paper_has_nothing_of_ours(name: str):
     config = paper_config(name)
-    assert (config.estimator, config.practise.aim, config.practise.hindsight, config.practise.hurry) == (
+    assert (config.estimator, config.practise.goal_sampling, config.practise.hindsight, config.practise.time_cost) == (
         "ratio",
         "neighbours",
         0.0,
         0.0,
     )
-    assert (config.explore.persistence, config.detect.persistence) == (1.0, 1.0)
-    assert not (config.foresee.learn or config.detect.symmetric or config.inverse.symmetric)
-    assert config.practise.learning.passes == config.explore.learning.passes == 1
+    assert (config.explore.action_repeat, config.detect.action_repeat) == (1.0, 1.0)
+    assert not (config.forward_model.learn or config.detect.symmetric or config.inverse.symmetric)
+    assert config.practise.learning.update_epochs == config.explore.learning.update_epochs == 1

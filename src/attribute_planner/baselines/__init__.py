@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from attribute_planner.baselines import actor_critic, inverse, option_critic, reinforce
-from attribute_planner.baselines.player import Player
-from attribute_planner.baselines.regimes import REGIMES
+from attribute_planner.baselines.reactive_policy import Player
+from attribute_planner.baselines.training_distribution import REGIMES
 
 
 @dataclass(frozen=True)

@@ -18,14 +18,14 @@ from attribute_planner.baselines.descent import (
     descend,
     new_apprentice,
 )
-from attribute_planner.baselines.player import PolicyPlayer
-from attribute_planner.baselines.schooling import SchoolConfig, attend, batch_of
-from attribute_planner.baselines.trials import Steps
+from attribute_planner.baselines.episodes import Steps
+from attribute_planner.baselines.reactive_policy import PolicyPlayer
+from attribute_planner.baselines.training_loop import SchoolConfig, attend, batch_of
 from attribute_planner.environments.interface import Environment
 from attribute_planner.learning.progress import Watch, nobody
 from attribute_planner.learning.reinforce import Batch, weighted_mean
-from attribute_planner.parts.detector import AttributeDetector
-from attribute_planner.parts.policy import GoalPolicy
+from attribute_planner.models.detector import AttributeDetector
+from attribute_planner.models.policy import GoalPolicy
 
 Key = jax.Array
 
@@ -34,7 +34,7 @@ Key = jax.Array
 class ActorCriticConfig:
     """How the actor-critic baseline is trained."""
 
-    school: SchoolConfig = field(default_factory=lambda: SchoolConfig(window=5))
+    school: SchoolConfig = field(default_factory=lambda: SchoolConfig(rollout_length=5))
     """Budget, network and rewards. There is one update per window, so windows are short."""
     descent: DescentConfig = field(default_factory=DescentConfig)
     """How the policy learns."""
@@ -44,15 +44,15 @@ def loss(
     policy: GoalPolicy, batch: Batch, earned: jax.Array, config: DescentConfig, warmth: jax.Array
 ) -> tuple[jax.Array, dict[str, jax.Array]]:
     """The policy gradient with the critic as its baseline, the critic's error and the entropy; steps are `[T, B]`."""
-    opinion = policy(batch.observation, batch.values, batch.goal)
+    output = policy(batch.observation, batch.values, batch.goal)
     advantage = earned - batch.baseline
     shown = {
-        "entropy": weighted_mean(opinion.entropy(), batch.weight),
-        "critic_error": weighted_mean((opinion.baseline - earned) ** 2, batch.weight),
+        "entropy": weighted_mean(output.entropy(), batch.weight),
+        "critic_error": weighted_mean((output.baseline - earned) ** 2, batch.weight),
         "return": weighted_mean(earned, batch.weight),
     }
-    gain = weighted_mean(opinion.log_prob(batch.action) * advantage, batch.weight)
-    return config.critic * shown["critic_error"] - config.entropy * warmth * shown["entropy"] - gain, shown
+    gain = weighted_mean(output.log_prob(batch.action) * advantage, batch.weight)
+    return config.value_coef * shown["critic_error"] - config.entropy_coef * warmth * shown["entropy"] - gain, shown
 
 
 @eqx.filter_jit
@@ -82,7 +82,7 @@ def train(
         del key  # a batch is used once, as a whole
         return update(apprentice, batch_of(steps, config.school.step_reward), config.descent, remaining)
 
-    apprentice = new_apprentice(GoalPolicy(env, config.school.width, key=network_key), config.descent)
+    apprentice = new_apprentice(GoalPolicy(env, config.school.hidden_size, key=network_key), config.descent)
     apprentice = attend(
         env,
         regime,
@@ -95,4 +95,4 @@ def train(
         key=school_key,
         watch=watch,
     )
-    return PolicyPlayer(apprentice.network, config.school.greedy)
+    return PolicyPlayer(apprentice.network, config.school.deterministic)

@@ -27,15 +27,15 @@ class DescentConfig:
 
     learning_rate: float = 2e-3
     """Step size of Adam; A3C had RMSProp."""
-    cool_down: bool = True
+    anneal: bool = True
     """Whether step size and entropy bonus fall linearly to zero over training."""
     discount: float = 0.99
     """How much a reward one step later counts."""
-    entropy: float = 0.1
+    entropy_coef: float = 0.1
     """Weight of the bonus for undecided policies. REINFORCE has 0.01, with surprises in units of their spread."""
-    critic: float = 0.5
+    value_coef: float = 0.5
     """Weight of the critic's squared error."""
-    gradient_norm: float = 0.5
+    max_grad_norm: float = 0.5
     """Gradients longer than this (global norm) are shortened to it."""
 
 
@@ -53,14 +53,14 @@ def new_apprentice(network: Network, config: DescentConfig) -> Apprentice[Networ
 
 def optimiser_for(config: DescentConfig) -> optax.GradientTransformation:
     """Adam on gradients of bounded length."""
-    return optax.chain(optax.clip_by_global_norm(config.gradient_norm), optax.adam(config.learning_rate, eps=1e-5))
+    return optax.chain(optax.clip_by_global_norm(config.max_grad_norm), optax.adam(config.learning_rate, eps=1e-5))
 
 
 def descend(
     apprentice: Apprentice[Network], loss: Loss, config: DescentConfig, remaining: jax.Array
 ) -> tuple[Apprentice[Network], dict[str, jax.Array]]:
     """The apprentice after one step down the loss, and its metrics; `remaining` is the share of training to come."""
-    warmth = remaining if config.cool_down else jnp.ones_like(remaining)
+    warmth = remaining if config.anneal else jnp.ones_like(remaining)
     gradient, metrics = eqx.filter_grad(loss, has_aux=True)(apprentice.network, warmth)
     changes, state = optimiser_for(config).update(gradient, apprentice.optimiser)
     changes = jax.tree.map(lambda change: warmth * change, changes)
@@ -69,4 +69,4 @@ def descend(
 
 def bootstrapped_returns(batch: Any, config: DescentConfig) -> jax.Array:
     """`[T, B]` rewards up to the end of the trial or of the batch; there the critic's opinion stands for the rest."""
-    return returns(batch, ReinforceConfig(discount=config.discount, trace=1.0))
+    return returns(batch, ReinforceConfig(discount=config.discount, gae_lambda=1.0))

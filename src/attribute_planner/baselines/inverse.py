@@ -10,16 +10,16 @@ from dataclasses import dataclass, field
 import jax
 import numpy as np
 
-from attribute_planner.baselines.player import PolicyPlayer
-from attribute_planner.baselines.regimes import random_mentions
+from attribute_planner.baselines.reactive_policy import PolicyPlayer
+from attribute_planner.baselines.training_distribution import random_mentions
+from attribute_planner.data.examples import Examples, joined, take_walks
 from attribute_planner.environments.interface import Environment
 from attribute_planner.errors import unknown_name
-from attribute_planner.learning.examples import Examples, joined, take_walks
 from attribute_planner.learning.inverse import InverseConfig, fit_inverse
 from attribute_planner.learning.progress import Watch, nobody
-from attribute_planner.parts.bodies import NO_VALUE
-from attribute_planner.parts.detector import AttributeDetector
-from attribute_planner.parts.policy import GoalPolicy
+from attribute_planner.models.detector import AttributeDetector
+from attribute_planner.models.encoders import NO_VALUE
+from attribute_planner.models.policy import GoalPolicy
 
 Key = jax.Array
 
@@ -33,17 +33,17 @@ class InverseBaselineConfig:
     examples: int = 1_000_000
     """Random steps to learn from. The paper has 2 M for `1-step` and 1 M for `multi-step`; with continuous actions 8 M
     and 10 M."""
-    copies: int = 4_096
+    num_envs: int = 4_096
     """How many copies of the environment run at once."""
     walk: int = 8
     """Steps of a random walk in the regime `multi-step`; our choice: most goals of the blocks are 3 to 8 drops away."""
-    width: int = 128
+    hidden_size: int = 128
     """Units in each hidden layer."""
     mentioned: float = 1.0
     """Share of the attributes that a partial training goal mentions; in the paper 0.7, for underspecified tasks."""
     partial: float = 1.0
     """Share of the training goals that are partial; the others mention everything."""
-    greedy: bool = False
+    deterministic: bool = False
     """Whether the player that comes out always takes its likeliest action."""
     learning: InverseConfig = field(default_factory=InverseConfig)
     """How the policy is fitted, and, for `1-step`, after how many steps a world begins anew: as for the planner's."""
@@ -52,11 +52,11 @@ class InverseBaselineConfig:
 def later_goals(walk: list[Examples], *, key: Key) -> list[Examples]:
     """The steps of a walk, each with the attributes of a random later moment of the walk as those it led to."""
     moments = np.stack([step.values_after for step in walk])
-    copies = np.arange(moments.shape[1])
+    num_envs = np.arange(moments.shape[1])
     relabelled = []
     for number, (step, step_key) in enumerate(zip(walk, jax.random.split(key, len(walk)), strict=True)):
-        later = np.asarray(jax.random.randint(step_key, copies.shape, number, len(walk)))
-        relabelled.append(step._replace(values_after=moments[later, copies]))
+        later = np.asarray(jax.random.randint(step_key, num_envs.shape, number, len(walk)))
+        relabelled.append(step._replace(values_after=moments[later, num_envs]))
     return relabelled
 
 
@@ -87,9 +87,9 @@ def train(
     examples = collect(env, regime, config, detector=detector, key=collect_key, watch=watch)
     if config.mentioned < 1:
         examples = partly_told_examples(examples, config.mentioned, config.partial, key=mention_key)
-    policy = GoalPolicy(env, config.width, key=network_key)
+    policy = GoalPolicy(env, config.hidden_size, key=network_key)
     policy = fit_inverse(env, policy, examples, config.learning, key=fit_key, watch=watch)
-    return PolicyPlayer(policy, config.greedy)
+    return PolicyPlayer(policy, config.deterministic)
 
 
 def collect(
@@ -108,7 +108,7 @@ def collect(
         env,
         detector,
         config.examples,
-        copies=config.copies,
+        num_envs=config.num_envs,
         steps=config.learning.steps_per_episode if single else config.walk,
         key=walk_key,
         watch=watch,

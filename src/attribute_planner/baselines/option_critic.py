@@ -19,15 +19,15 @@ from attribute_planner.baselines.descent import (
     descend,
     new_apprentice,
 )
+from attribute_planner.baselines.episodes import Steps
 from attribute_planner.baselines.options import OptionOpinion, OptionPolicy, of_option
-from attribute_planner.baselines.player import Player
-from attribute_planner.baselines.schooling import SchoolConfig, attend, batch_of
-from attribute_planner.baselines.trials import Steps
+from attribute_planner.baselines.reactive_policy import Player
+from attribute_planner.baselines.training_loop import SchoolConfig, attend, batch_of
 from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.spaces import Action, Observation
 from attribute_planner.learning.progress import Watch, nobody
 from attribute_planner.learning.reinforce import Batch, weighted_mean
-from attribute_planner.parts.detector import AttributeDetector
+from attribute_planner.models.detector import AttributeDetector
 
 Key = jax.Array
 
@@ -36,7 +36,7 @@ Key = jax.Array
 class OptionCriticConfig:
     """How the Option-Critic baseline is trained."""
 
-    school: SchoolConfig = field(default_factory=lambda: SchoolConfig(window=5))
+    school: SchoolConfig = field(default_factory=lambda: SchoolConfig(rollout_length=5))
     """Budget, network and rewards, as for actor-critic."""
     descent: DescentConfig = field(default_factory=DescentConfig)
     """How the options learn, as actor-critic does."""
@@ -81,27 +81,27 @@ def loss(
     warmth: jax.Array,
 ) -> tuple[jax.Array, dict[str, jax.Array]]:
     """Policy gradient of the options, error of their worth, entropy, and the loss of their ends; steps are `[T, B]`."""
-    opinion = policy(batch.observation, batch.values, batch.goal)
-    followed = opinion.under(choice.option)
+    output = policy(batch.observation, batch.values, batch.goal)
+    followed = output.under(choice.option)
     advantage = earned - batch.baseline
     carried = jnp.where(choice.held == NO_OPTION, 0.0, batch.weight)
     shown = {
         "entropy": weighted_mean(followed.entropy(), batch.weight),
         "critic_error": weighted_mean((followed.baseline - earned) ** 2, batch.weight),
         "return": weighted_mean(earned, batch.weight),
-        "end": weighted_mean(of_option(opinion.end, jnp.maximum(choice.held, 0)), carried),
+        "end": weighted_mean(of_option(output.end, jnp.maximum(choice.held, 0)), carried),
     }
     gain = weighted_mean(followed.log_prob(batch.action) * advantage, batch.weight)
     descent = config.descent
-    total = descent.critic * shown["critic_error"] - descent.entropy * warmth * shown["entropy"] - gain
-    return total + weighted_mean(ending_loss(opinion, choice.held, config), carried), shown
+    total = descent.value_coef * shown["critic_error"] - descent.entropy_coef * warmth * shown["entropy"] - gain
+    return total + weighted_mean(ending_loss(output, choice.held, config), carried), shown
 
 
-def ending_loss(opinion: OptionOpinion, held: jax.Array, config: OptionCriticConfig) -> jax.Array:
+def ending_loss(output: OptionOpinion, held: jax.Array, config: OptionCriticConfig) -> jax.Array:
     """`[...]` β(s, ω) (Q(s, ω) − V(s) + η): small if an option ends just where others are worth more, by at least η."""
     held = jnp.maximum(held, 0)
-    lead = of_option(opinion.worth, held) - opinion.value(config.exploring)
-    return of_option(opinion.end, held) * jax.lax.stop_gradient(lead + config.deliberation_cost)
+    lead = of_option(output.worth, held) - output.value(config.exploring)
+    return of_option(output.end, held) * jax.lax.stop_gradient(lead + config.deliberation_cost)
 
 
 @eqx.filter_jit
@@ -126,22 +126,22 @@ class OptionPlayer(Player[Held]):
 
     policy: OptionPolicy
     exploring: float = eqx.field(static=True, default=0.0)
-    greedy: bool = eqx.field(static=True, default=False)
+    deterministic: bool = eqx.field(static=True, default=False)
 
-    def begin(self, copies: int) -> Held:
-        return Held(jnp.full(copies, NO_OPTION, jnp.int32))
+    def begin(self, num_envs: int) -> Held:
+        return Held(jnp.full(num_envs, NO_OPTION, jnp.int32))
 
     def decide(
         self, memory: Held, observation: Observation, values: jax.Array, goal: jax.Array, *, key: Key
     ) -> tuple[Held, Action, Choice]:
         end_key, option_key, action_key = jax.random.split(key, 3)
-        opinion = self.policy(observation, values, goal)
-        end = of_option(opinion.end, jnp.maximum(memory.option, 0))
-        threshold = 0.5 if self.greedy else jax.random.uniform(end_key, end.shape)
+        output = self.policy(observation, values, goal)
+        end = of_option(output.end, jnp.maximum(memory.option, 0))
+        threshold = 0.5 if self.deterministic else jax.random.uniform(end_key, end.shape)
         ends = (end > threshold) | (memory.option == NO_OPTION)
-        option = jnp.where(ends, opinion.choice(self.exploring).sample(key=option_key), memory.option)
-        followed = opinion.under(option)
-        action = followed.mode() if self.greedy else followed.sample(key=action_key)
+        option = jnp.where(ends, output.choice(self.exploring).sample(key=option_key), memory.option)
+        followed = output.under(option)
+        action = followed.mode() if self.deterministic else followed.sample(key=action_key)
         return Held(option), action, Choice(memory.option, option, followed.log_prob(action), followed.baseline)
 
 
@@ -164,7 +164,7 @@ def train(
         batch = batch_of(steps, config.school.step_reward)
         return update(apprentice, batch, steps.record, config, remaining)
 
-    network = OptionPolicy(env, config.school.width, config.options, key=network_key)
+    network = OptionPolicy(env, config.school.hidden_size, config.options, key=network_key)
     apprentice = attend(
         env,
         regime,
@@ -177,4 +177,4 @@ def train(
         key=school_key,
         watch=watch,
     )
-    return OptionPlayer(apprentice.network, greedy=config.school.greedy)
+    return OptionPlayer(apprentice.network, deterministic=config.school.deterministic)

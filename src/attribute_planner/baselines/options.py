@@ -10,10 +10,10 @@ import jax.numpy as jnp
 
 from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.spaces import ActionSpace, Observation
-from attribute_planner.parts.bodies import Body, body_for
-from attribute_planner.parts.distributions import Categorical, distribution_of, head_size
-from attribute_planner.parts.layers import Dense
-from attribute_planner.parts.policy import Opinion, features_of, mean_vote
+from attribute_planner.models.distributions import Categorical, distribution_of, head_size
+from attribute_planner.models.encoders import Encoder, encoder_for
+from attribute_planner.models.layers import Dense
+from attribute_planner.models.policy import PolicyOutput, features_of, mean_vote
 
 Key = jax.Array
 
@@ -33,11 +33,11 @@ class OptionOpinion(eqx.Module):
     active: jax.Array | None
     action_space: ActionSpace = eqx.field(static=True)
 
-    def under(self, option: jax.Array) -> Opinion:
+    def under(self, option: jax.Array) -> PolicyOutput:
         """The opinion of the intra-option policies `[...]`; its baseline is the option's worth."""
         everyone = option if self.active is None else jnp.broadcast_to(option[..., None], self.active.shape)
         outputs = jnp.take_along_axis(self.outputs, everyone[..., None, None], axis=-2)[..., 0, :]
-        return Opinion(distribution_of(self.action_space, outputs), of_option(self.worth, option), self.active)
+        return PolicyOutput(distribution_of(self.action_space, outputs), of_option(self.worth, option), self.active)
 
     def choice(self, exploring: float) -> Categorical:
         """The policy over options: the worthiest, but any with probability `exploring`."""
@@ -52,25 +52,25 @@ class OptionOpinion(eqx.Module):
 class OptionPolicy(eqx.Module):
     """A number of options: one body, and heads for actions, ends and worth. Units share all weights."""
 
-    body: Body
+    encoder: Encoder
     action_head: Dense
     worth_head: Dense
     end_head: Dense
     options: int = eqx.field(static=True)
     action_space: ActionSpace = eqx.field(static=True)
 
-    def __init__(self, env: Environment, width: int, options: int, *, key: Key) -> None:
-        body_key, action_key, worth_key, end_key = jax.random.split(key, 4)
-        self.body = body_for(env.observation, env.attributes, width, key=body_key)
+    def __init__(self, env: Environment, hidden_size: int, options: int, *, key: Key) -> None:
+        encoder_key, action_key, worth_key, end_key = jax.random.split(key, 4)
+        self.encoder = encoder_for(env.observation, env.attributes, hidden_size, key=encoder_key)
         # Small heads: at first nobody is decided, all options are worth nearly nothing, and half of them end.
-        self.action_head = Dense(width, options * head_size(env.actions), gain=0.01, key=action_key)
-        self.worth_head = Dense(width, options, gain=0.1, key=worth_key)
-        self.end_head = Dense(width, options, gain=0.01, key=end_key)
+        self.action_head = Dense(hidden_size, options * head_size(env.actions), gain=0.01, key=action_key)
+        self.worth_head = Dense(hidden_size, options, gain=0.1, key=worth_key)
+        self.end_head = Dense(hidden_size, options, gain=0.01, key=end_key)
         self.options, self.action_space = options, env.actions
 
     def __call__(self, observation: Observation, values: jax.Array, goal: jax.Array) -> OptionOpinion:
         """The opinion on observations `[...]` with attribute values and goal values `[..., A]`."""
-        features, active = features_of(self.body, observation, values, goal)
+        features, active = features_of(self.encoder, observation, values, goal)
         outputs = self.action_head(features)
         return OptionOpinion(
             outputs.reshape(*outputs.shape[:-1], self.options, head_size(self.action_space)),

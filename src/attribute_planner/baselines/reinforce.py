@@ -8,15 +8,15 @@ from typing import Any
 
 import jax
 
-from attribute_planner.baselines.player import PolicyPlayer
-from attribute_planner.baselines.schooling import SchoolConfig, attend, batch_of
-from attribute_planner.baselines.trials import Steps
+from attribute_planner.baselines.episodes import Steps
+from attribute_planner.baselines.reactive_policy import PolicyPlayer
+from attribute_planner.baselines.training_loop import SchoolConfig, attend, batch_of
 from attribute_planner.environments.interface import Environment
 from attribute_planner.learning import reinforce
 from attribute_planner.learning.progress import Watch, nobody
-from attribute_planner.learning.reinforce import Learner, ReinforceConfig, new_learner
-from attribute_planner.parts.detector import AttributeDetector
-from attribute_planner.parts.policy import GoalPolicy
+from attribute_planner.learning.reinforce import ReinforceConfig, TrainState, new_train_state
+from attribute_planner.models.detector import AttributeDetector
+from attribute_planner.models.policy import GoalPolicy
 
 Key = jax.Array
 
@@ -44,21 +44,23 @@ def train(
     """A policy that has tried tasks of the regime, and learned from its returns."""
     network_key, school_key = jax.random.split(key)
 
-    def update(learner: Learner, steps: Steps, remaining: jax.Array, key: Key) -> tuple[Learner, dict[str, Any]]:
+    def update(
+        train_state: TrainState, steps: Steps, remaining: jax.Array, key: Key
+    ) -> tuple[TrainState, dict[str, Any]]:
         batch = batch_of(steps, config.school.step_reward)
-        return reinforce.update(learner, batch, config.learning, remaining=remaining, key=key)
+        return reinforce.update(train_state, batch, config.learning, remaining=remaining, key=key)
 
-    learner = new_learner(GoalPolicy(env, config.school.width, key=network_key), config.learning)
-    learner = attend(
+    train_state = new_train_state(GoalPolicy(env, config.school.hidden_size, key=network_key), config.learning)
+    train_state = attend(
         env,
         regime,
         config.school,
-        learner,
-        lambda learner: PolicyPlayer(learner.policy),
+        train_state,
+        lambda train_state: PolicyPlayer(train_state.policy),
         update,
         name="reinforce",
         detector=detector,
         key=school_key,
         watch=watch,
     )
-    return PolicyPlayer(learner.policy, config.school.greedy)
+    return PolicyPlayer(train_state.policy, config.school.deterministic)

@@ -22,29 +22,29 @@ def measure() -> list[Measurement]:
     ]
 
 
-def discrete_rate(copies: int) -> float:
+def discrete_rate(num_envs: int) -> float:
     """One drop in each of many states, and a picture of what came of it."""
     env, key = Blocks(), jax.random.key(0)
-    states = jax.jit(jax.vmap(env.reset))(jax.random.split(key, copies))
-    action = uniform_action(env.actions, (copies,), key=key)
+    states = jax.jit(jax.vmap(env.reset))(jax.random.split(key, num_envs))
+    action = uniform_action(env.actions, (num_envs,), key=key)
 
     @jax.jit
     def example(states, action):
         after = jax.vmap(env.step, (0, 0, None))(states, action, key)
-        return env.look(after)
+        return env.observe_batch(after)
 
-    return copies / seconds(lambda: example(states, action))
+    return num_envs / seconds(lambda: example(states, action))
 
 
-def continuous_rate(copies: int) -> float:
+def continuous_rate(num_envs: int) -> float:
     """The same with MuJoCo's physics, on all processors."""
     env, key = ContinuousBlocks(), jax.random.key(0)
-    worlds = env.worlds(copies)
-    worlds.reset(key)
+    envs = env.vector_env(num_envs)
+    envs.reset(key)
     keys = iter(jax.random.split(key, 100))
 
     def example() -> jax.Array:
-        action = uniform_action(env.actions, (copies,), key=next(keys))
-        return worlds.step(jax.tree.map(np.asarray, action), key).observation  # pyright: ignore[reportReturnType]
+        action = uniform_action(env.actions, (num_envs,), key=next(keys))
+        return envs.step(jax.tree.map(np.asarray, action), key).observation  # pyright: ignore[reportReturnType]
 
-    return copies / seconds(example, repeats=3)
+    return num_envs / seconds(example, repeats=3)

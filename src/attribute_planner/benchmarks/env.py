@@ -8,19 +8,19 @@ import jax.numpy as jnp
 import numpy as np
 
 from attribute_planner.benchmarks.measuring import Measurement, rates, seconds
+from attribute_planner.data.rollout import collector_for
 from attribute_planner.environments.gridworld.switches import ColoredSwitches
 from attribute_planner.environments.interface import PureEnvironment
 from attribute_planner.environments.spaces import uniform_action
-from attribute_planner.learning.collecting import collector_for
-from attribute_planner.learning.reinforce import ReinforceConfig, new_learner, update
-from attribute_planner.parts.counting import TransitionCounts
-from attribute_planner.parts.policy import GoalPolicy
-from attribute_planner.parts.table import table_of_counts
+from attribute_planner.learning.reinforce import ReinforceConfig, new_train_state, update
+from attribute_planner.models.policy import GoalPolicy
 from attribute_planner.phases.attempts import AimAtNeighbours, attempt_batch
+from attribute_planner.phases.device_graph import device_graph
+from attribute_planner.phases.exploration_policies import FreeRoaming, RandomActions
 from attribute_planner.phases.explore import BONUSES, ExploreConfig, count_transitions
-from attribute_planner.phases.neighbours import neighbour_graph
 from attribute_planner.phases.practise import PractiseConfig
-from attribute_planner.phases.roaming import FreeRoaming, RandomActions
+from attribute_planner.transitions.counting import TransitionCounts
+from attribute_planner.transitions.table import table_of_counts
 
 PEER = "MiniGrid's base class under Gymnasium's SyncVectorEnv"
 PEER_COPIES, PEER_SECONDS = 16, 3.0
@@ -45,14 +45,14 @@ def measure() -> list[Measurement]:
     ]
 
 
-def alone_rate(env: PureEnvironment, copies: int, key: jax.Array) -> float:
+def alone_rate(env: PureEnvironment, num_envs: int, key: jax.Array) -> float:
     """Random actions for one whole episode, the reset that begins it included."""
-    actors = (copies,) if env.units is None else (copies, env.units)
+    actors = (num_envs,) if env.units is None else (num_envs, env.units)
 
     @jax.jit
     def episode(key: jax.Array) -> jax.Array:
         reset_key, play_key = jax.random.split(key)
-        states = jax.vmap(env.reset)(jax.random.split(reset_key, copies))
+        states = jax.vmap(env.reset)(jax.random.split(reset_key, num_envs))
 
         def step(states, step_key):
             action = uniform_action(env.actions, actors, key=step_key)
@@ -61,66 +61,76 @@ def alone_rate(env: PureEnvironment, copies: int, key: jax.Array) -> float:
         states, _ = jax.lax.scan(step, states, jax.random.split(play_key, env.episode_steps))
         return jnp.sum(jax.vmap(env.describe)(states))
 
-    return copies * env.episode_steps / seconds(lambda: episode(key))
+    return num_envs * env.episode_steps / seconds(lambda: episode(key))
 
 
-def acting_rate(env: PureEnvironment, copies: int, key: jax.Array) -> float:
+def acting_rate(env: PureEnvironment, num_envs: int, key: jax.Array) -> float:
     """The policy observes and samples its actions, over one whole episode."""
     policy_key, begin_key, play_key = jax.random.split(key, 3)
-    policy = GoalPolicy(env, width=100, key=policy_key)
-    collector = collector_for(env, None, copies, key=begin_key)
+    policy = GoalPolicy(env, hidden_size=100, key=policy_key)
+    collector = collector_for(env, None, num_envs, key=begin_key)
     steps = env.episode_steps
 
     def play() -> jax.Array:
         return jnp.asarray(collector.collect(FreeRoaming(policy, env), steps, key=play_key).words)
 
-    return copies * steps / seconds(play, repeats=3)
+    return num_envs * steps / seconds(play, repeats=3)
 
 
-def learning_rate(env: ColoredSwitches, copies: int, key: jax.Array) -> float:
+def learning_rate(env: ColoredSwitches, num_envs: int, key: jax.Array) -> float:
     """Attempts at neighbours and one REINFORCE update per window."""
     policy_key, graph_key, begin_key, play_key = jax.random.split(key, 4)
-    config = PractiseConfig(hindsight=0.0, learning=ReinforceConfig(passes=1, minibatches=1))
-    learner = new_learner(GoalPolicy(env, width=100, key=policy_key), config.learning)
+    config = PractiseConfig(hindsight=0.0, learning=ReinforceConfig(update_epochs=1, num_minibatches=1))
+    train_state = new_train_state(GoalPolicy(env, hidden_size=100, key=policy_key), config.learning)
     graph = _explored_graph(env, graph_key)
-    collector = collector_for(env, None, copies, key=begin_key)
+    collector = collector_for(env, None, num_envs, key=begin_key)
 
-    def window() -> jax.Array:
-        behaviour = AimAtNeighbours(learner.policy, graph, config.max_attempt_steps)
-        experience = collector.collect(behaviour, config.window, key=play_key)
+    def rollout_length() -> jax.Array:
+        actor = AimAtNeighbours(train_state.policy, graph, config.max_attempt_steps)
+        trajectories = collector.collect(actor, config.rollout_length, key=play_key)
         batch = attempt_batch(
-            graph, experience, step_reward=config.step_reward, hindsight_share=config.hindsight, key=play_key
+            graph, trajectories, step_reward=config.step_reward, hindsight_share=config.hindsight, key=play_key
         )
-        return update(learner, batch, config.learning, key=play_key)[1]["return"]
+        return update(train_state, batch, config.learning, key=play_key)[1]["return"]
 
     # Episodes last several windows: time as many, so that resets are paid for.
-    windows = env.episode_steps // config.window
-    return copies * config.window * windows / seconds(lambda: [window() for _ in range(windows)], repeats=3)
+    windows = env.episode_steps // config.rollout_length
+    return (
+        num_envs
+        * config.rollout_length
+        * windows
+        / seconds(lambda: [rollout_length() for _ in range(windows)], repeats=3)
+    )
 
 
 def exploring_rate(env: ColoredSwitches, key: jax.Array, *, counting: bool) -> float:
     """Random actions in as many copies as exploration has by default, with or without the table's bookkeeping."""
     begin_key, play_key = jax.random.split(key)
     config, counts = ExploreConfig(), TransitionCounts(env.attributes.num_words)
-    collector = collector_for(env, None, config.copies, key=begin_key)
+    collector = collector_for(env, None, config.num_envs, key=begin_key)
 
-    def window() -> jax.Array:
-        experience = collector.collect(RandomActions(env), config.window, key=play_key)
+    def rollout_length() -> jax.Array:
+        trajectories = collector.collect(RandomActions(env), config.rollout_length, key=play_key)
         if counting:
-            count_transitions(experience, counts, BONUSES[config.bonus])
-        return jnp.asarray(experience.words)
+            count_transitions(trajectories, counts, BONUSES[config.bonus])
+        return jnp.asarray(trajectories.words)
 
-    windows = env.episode_steps // config.window
-    return config.copies * config.window * windows / seconds(lambda: [window() for _ in range(windows)], repeats=9)
+    windows = env.episode_steps // config.rollout_length
+    return (
+        config.num_envs
+        * config.rollout_length
+        * windows
+        / seconds(lambda: [rollout_length() for _ in range(windows)], repeats=9)
+    )
 
 
 def _explored_graph(env: ColoredSwitches, key: jax.Array):
     begin_key, play_key = jax.random.split(key)
     counts = TransitionCounts(env.attributes.num_words)
     collector = collector_for(env, None, 1024, key=begin_key)
-    experience = collector.collect(RandomActions(env), env.episode_steps, key=play_key)
-    count_transitions(experience, counts, BONUSES["share"])
-    return neighbour_graph(table_of_counts(env.attributes, counts))
+    trajectories = collector.collect(RandomActions(env), env.episode_steps, key=play_key)
+    count_transitions(trajectories, counts, BONUSES["share"])
+    return device_graph(table_of_counts(env.attributes, counts))
 
 
 def peer_rate() -> float | None:

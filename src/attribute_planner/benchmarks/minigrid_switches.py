@@ -40,6 +40,6 @@ class MiniGridSwitches(MiniGridEnv):
         return super().step(action)
 
 
-def vector_env(copies: int, max_steps: int) -> gymnasium.vector.VectorEnv:
+def vector_env(num_envs: int, max_steps: int) -> gymnasium.vector.VectorEnv:
     """Copies that are stepped one after the other in this process, reset when an episode ends."""
-    return gymnasium.vector.SyncVectorEnv([lambda: MiniGridSwitches(max_steps) for _ in range(copies)])
+    return gymnasium.vector.SyncVectorEnv([lambda: MiniGridSwitches(max_steps) for _ in range(num_envs)])

@@ -7,11 +7,11 @@ from scipy.sparse.csgraph import dijkstra
 
 from attribute_planner.attributes import Attribute, AttributeSpace, Goal
 from attribute_planner.benchmarks.measuring import Measurement, seconds, times
-from attribute_planner.parts.counting import TransitionCounts
-from attribute_planner.parts.table import TransitionTable, table_of_counts
 from attribute_planner.planning.distances import ShortestPaths
-from attribute_planner.planning.foresight import STEP_COST
+from attribute_planner.planning.lookahead import STEP_COST
 from attribute_planner.planning.planner import Planner
+from attribute_planner.transitions.counting import TransitionCounts
+from attribute_planner.transitions.table import TransitionTable, table_of_counts
 
 SETS, EDGES, GOALS = 50_000, 420_000, 15
 MANY = 256

@@ -34,7 +34,7 @@ def reach(
         json: Print the result as JSON.
     """
     import attribute_planner as ap
-    from attribute_planner.storage.compiled import keep_compiled_for_user
+    from attribute_planner.storage.compilation_cache import keep_compiled_for_user
 
     keep_compiled_for_user()
     agent = ap.load(run)

@@ -43,10 +43,10 @@ def reproduce(
     """
     from attribute_planner.configuration import require_positive
     from attribute_planner.experiments.report import REPORTS
+    from attribute_planner.experiments.run_one import Folders
     from attribute_planner.experiments.running import COMPILED, RECORDS, WORK, end_in_order_when_told, run_cells
     from attribute_planner.experiments.tables import chosen_cells
-    from attribute_planner.experiments.trial import Folders
-    from attribute_planner.storage.compiled import keep_compiled
+    from attribute_planner.storage.compilation_cache import keep_compiled
 
     for name, number in (("seeds", seeds), ("processes", processes)):
         if number is not None:
@@ -74,7 +74,7 @@ def reproduce(
 
 def _write(report: Path, pages: tuple[Path, ...], records: Path, scale: str) -> None:
     """The report, and the results on pages, made of the records."""
-    from attribute_planner.experiments.pages import fill_page
+    from attribute_planner.experiments.doc_tables import fill_page
     from attribute_planner.experiments.report import records_at, write_report
 
     write_report(report, records, scale)
@@ -90,8 +90,8 @@ def described(cell: Any, records: Path) -> dict[str, Any]:
     """What a program wants to know of a cell."""
     from attribute_planner.experiments.estimates import seconds_of
     from attribute_planner.experiments.records import read_record
+    from attribute_planner.experiments.run_one import is_current
     from attribute_planner.experiments.tables import tables_of
-    from attribute_planner.experiments.trial import is_current
 
     record = read_record(records, cell)
     return {

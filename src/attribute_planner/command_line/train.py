@@ -28,13 +28,13 @@ def train(
         out: The run directory; runs/ENV-SEED if not given.
         resume: Go on with the run in --out where it stopped, with its own settings and seed.
         preset: `default`, or `paper` for the algorithm exactly as published.
-        set: Single settings, e.g. practise.copies=512 explore.policy=random detect.learn=true.
+        set: Single settings, e.g. practise.num_envs=512 explore.policy=random detect.learn=true.
         tensorboard: Also write TensorBoard events into the run directory.
         json: Print the result as JSON.
     """
     import attribute_planner as ap
     from attribute_planner.configuration import default_config, paper_config
-    from attribute_planner.storage.compiled import keep_compiled_for_user
+    from attribute_planner.storage.compilation_cache import keep_compiled_for_user
     from attribute_planner.storage.settings import with_setting
 
     keep_compiled_for_user()

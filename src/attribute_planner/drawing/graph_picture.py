@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from attribute_planner.errors import unknown_name
-from attribute_planner.parts.table import TransitionTable
 from attribute_planner.planning.distances import ShortestPaths
 from attribute_planner.planning.planner import Plan
+from attribute_planner.transitions.table import TransitionTable
 
 PICTURES = (".png", ".svg")
 MOST_EDGES = 20_000

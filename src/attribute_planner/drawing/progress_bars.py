@@ -10,10 +10,10 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 SHOWN = {
     "detect": ("error_full_set", "error {:.2%}"),
     "explore": ("edges", "{:,} edges"),
-    "foresee": ("error", "wrong {:.2%} of the time"),
+    "forward_model": ("error", "wrong {:.2%} of the time"),
     "inverse": ("surprise", "surprise {:.3f}"),
     "practise": ("success", "{:.1%} of attempts arrive"),
-    "imagine": ("edges", "{:,} edges"),
+    "model_edges": ("edges", "{:,} edges"),
 }
 """The metric of each phase that people want to see, and how it reads."""
 

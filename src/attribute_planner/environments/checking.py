@@ -9,17 +9,23 @@ from dataclasses import dataclass, field
 import jax
 import numpy as np
 
-from attribute_planner.environments.contract import blaming, check_declaration, check_goals, check_moment, check_picture
+from attribute_planner.environments.contract import (
+    blaming,
+    check_declaration,
+    check_goals,
+    check_picture,
+    check_timestep,
+)
 from attribute_planner.environments.interface import Environment, PureEnvironment
 from attribute_planner.environments.purity import check_purity
 from attribute_planner.environments.spaces import Action, Box, Discrete, MixedAction
 from attribute_planner.environments.tasks import Task, is_solved_at_start
-from attribute_planner.environments.worlds import Moment, Worlds
+from attribute_planner.environments.vector_env import TimeStep, VectorEnv
 from attribute_planner.errors import EnvironmentFaultError
 
 Key = jax.Array
 
-COPIES = 8
+NUM_ENVS = 8
 """How many copies of the environment are played at once."""
 
 GOALS_PER_COPY = 4
@@ -76,21 +82,21 @@ def check_environment(env: Environment, steps: int = 200, seed: int = 0) -> Envi
         check_declaration(env)
     if isinstance(env, PureEnvironment):
         check_purity(env, random_action(env, (), random), key=purity_key)
-    with blaming(env, f"opening {COPIES} worlds"):
-        worlds = env.worlds(COPIES)
+    with blaming(env, f"opening {NUM_ENVS} worlds"):
+        envs = env.vector_env(NUM_ENVS)
     try:
-        seen = _play(env, worlds, steps, random, key=play_key)
-        _reset_some(env, worlds, key=partial_key)
-        remarks = [remark for task in _all_tasks(env) for remark in _draw_from(env, worlds, task, key=task_key)]
-        picture = _picture_size(env, worlds)
+        seen = _play(env, envs, steps, random, key=play_key)
+        _reset_some(env, envs, key=partial_key)
+        remarks = [remark for task in _all_tasks(env) for remark in _draw_from(env, envs, task, key=task_key)]
+        picture = _picture_size(env, envs)
     finally:
-        worlds.close()
+        envs.close()
     return EnvironmentReport(
         environment=env.name,
-        steps=steps * COPIES,
+        steps=steps * NUM_ENVS,
         episodes=seen.episodes,
-        attribute_sets=len(seen.sets) if env.describes else None,
-        transitions=len(seen.transitions) if env.describes else None,
+        attribute_sets=len(seen.sets) if env.has_attribute_fn else None,
+        transitions=len(seen.transitions) if env.has_attribute_fn else None,
         tasks=tuple(env.tasks),
         picture=picture,
         warnings=(*_warnings(env, seen, steps), *remarks),
@@ -116,50 +122,50 @@ def _random_point(space: Box, batch: tuple[int, ...], random: np.random.Generato
     return random.uniform(space.low, space.high, (*batch, space.dimensions)).astype(np.float32)
 
 
-def _play(env: Environment, worlds: Worlds, steps: int, random: np.random.Generator, *, key: Key) -> _Seen:
+def _play(env: Environment, envs: VectorEnv, steps: int, random: np.random.Generator, *, key: Key) -> _Seen:
     """Act at random for so many steps; whatever the worlds show on the way must keep to the contract."""
     keys = jax.random.split(key, 2 * steps + 1)
     seen = _Seen(np.zeros(len(env.attributes), bool))
-    ages = np.zeros(COPIES, int)
+    ages = np.zeros(NUM_ENVS, int)
     with blaming(env, "reset"):
-        before = worlds.reset(keys[0])
-        check_moment(env, before, COPIES)
+        before = envs.reset(keys[0])
+        check_timestep(env, before, NUM_ENVS)
     for number in range(1, steps + 1):
         with blaming(env, f"step {number}"):
-            after = worlds.step(random_action(env, (COPIES,), random), keys[2 * number - 1])
+            after = envs.step(random_action(env, (NUM_ENVS,), random), keys[2 * number - 1])
             ages += 1
-            check_moment(env, after, COPIES)
+            check_timestep(env, after, NUM_ENVS)
             _check_end(env, after, ages)
         _note(env, seen, before, after)
         before = after
         over = after.over | (ages >= env.episode_steps)
         if over.any():
             with blaming(env, f"reset after step {number}"):
-                before = worlds.reset_where(over, keys[2 * number])
-                check_moment(env, before, COPIES)
+                before = envs.reset_where(over, keys[2 * number])
+                check_timestep(env, before, NUM_ENVS)
                 _check_untouched(after, before, ~over)
             ages[over] = 0
             seen.episodes += int(over.sum())
     return seen
 
 
-def _check_end(env: Environment, moment: Moment, ages: np.ndarray) -> None:
+def _check_end(env: Environment, timestep: TimeStep, ages: np.ndarray) -> None:
     """Episodes end when they should, and only by what the environment admits to."""
     if isinstance(env, PureEnvironment):
-        if not env.can_terminate and moment.terminated.any():
+        if not env.can_terminate and timestep.terminated.any():
             raise EnvironmentFaultError("an episode was terminated, although can_terminate says that none ever is.")
         return  # pure rules know no time limit
-    if (~moment.over & (ages >= env.episode_steps)).any():
+    if (~timestep.over & (ages >= env.episode_steps)).any():
         raise EnvironmentFaultError(
             f"an episode goes on after episode_steps = {env.episode_steps} without being truncated."
         )
 
 
-def _note(env: Environment, seen: _Seen, before: Moment, after: Moment) -> None:
+def _note(env: Environment, seen: _Seen, before: TimeStep, after: TimeStep) -> None:
     """Add a step to what was seen."""
-    if before.values is None or after.values is None:
+    if before.attributes is None or after.attributes is None:
         return
-    old, new = np.asarray(before.values), np.asarray(after.values)
+    old, new = np.asarray(before.attributes), np.asarray(after.attributes)
     seen.changed |= (old != new).any(axis=0)
     for source, target in zip(map(env.attributes.key, old), map(env.attributes.key, new), strict=True):
         seen.sets |= {source, target}
@@ -167,22 +173,22 @@ def _note(env: Environment, seen: _Seen, before: Moment, after: Moment) -> None:
             seen.transitions.add((source, target))
 
 
-def _reset_some(env: Environment, worlds: Worlds, *, key: Key) -> None:
+def _reset_some(env: Environment, envs: VectorEnv, *, key: Key) -> None:
     """Every second copy begins a fresh episode; the others must not notice."""
     reset_key, again_key = jax.random.split(key)
-    which = np.arange(COPIES) % 2 == 0
+    which = np.arange(NUM_ENVS) % 2 == 0
     with blaming(env, "reset of some copies"):
-        before = worlds.reset(reset_key)
-        after = worlds.reset_where(which, again_key)
-        check_moment(env, after, COPIES)
+        before = envs.reset(reset_key)
+        after = envs.reset_where(which, again_key)
+        check_timestep(env, after, NUM_ENVS)
         _check_untouched(before, after, ~which)
 
 
-def _check_untouched(before: Moment, after: Moment, which: np.ndarray) -> None:
+def _check_untouched(before: TimeStep, after: TimeStep, which: np.ndarray) -> None:
     """The copies `which` `[B]` are as they were."""
-    if before.values is None or after.values is None:
+    if before.attributes is None or after.attributes is None:
         return
-    if (np.asarray(before.values)[which] != np.asarray(after.values)[which]).any():
+    if (np.asarray(before.attributes)[which] != np.asarray(after.attributes)[which]).any():
         raise EnvironmentFaultError("a copy that was not to be reset has changed its attribute values.")
 
 
@@ -192,17 +198,17 @@ def _all_tasks(env: Environment) -> list[Task]:
     return [task for number, task in enumerate(tasks) if task not in tasks[:number]]
 
 
-def _draw_from(env: Environment, worlds: Worlds, task: Task, *, key: Key) -> list[str]:
+def _draw_from(env: Environment, envs: VectorEnv, task: Task, *, key: Key) -> list[str]:
     """Draw starts and goals of a task, which must make sense; returns what is odd about them."""
     start_key, goal_key = jax.random.split(key)
     with blaming(env, f"start of task {task.name!r}"):
-        moment = worlds.reset(start_key, task)
-        check_moment(env, moment, COPIES)
-    if moment.values is None:
+        timestep = envs.reset(start_key, task)
+        check_timestep(env, timestep, NUM_ENVS)
+    if timestep.attributes is None:
         return []
     with blaming(env, f"goal of task {task.name!r}"):
-        starts = np.tile(np.asarray(moment.values, np.int32), (GOALS_PER_COPY, 1))
-        draws = [worlds.goals(task, draw_key) for draw_key in jax.random.split(goal_key, GOALS_PER_COPY)]
+        starts = np.tile(np.asarray(timestep.attributes, np.int32), (GOALS_PER_COPY, 1))
+        draws = [envs.goals(task, draw_key) for draw_key in jax.random.split(goal_key, GOALS_PER_COPY)]
         goals = jax.tree.map(lambda *leaves: np.concatenate([np.asarray(leaf) for leaf in leaves]), *draws)
         check_goals(env.attributes, goals, len(starts))
         is_solved = is_solved_at_start(goals, starts)
@@ -215,11 +221,11 @@ def _draw_from(env: Environment, worlds: Worlds, task: Task, *, key: Key) -> lis
     ]
 
 
-def _picture_size(env: Environment, worlds: Worlds) -> tuple[int, int] | None:
+def _picture_size(env: Environment, envs: VectorEnv) -> tuple[int, int] | None:
     """Height and width of a picture, which must be one; `None` if the environment has none."""
     with blaming(env, "draw"):
         try:
-            picture = worlds.draw(0)
+            picture = envs.draw(0)
         except NotImplementedError:
             return None
         check_picture(picture)
@@ -229,7 +235,7 @@ def _picture_size(env: Environment, worlds: Worlds) -> tuple[int, int] | None:
 def _warnings(env: Environment, seen: _Seen, steps: int) -> list[str]:
     """What a random game makes one wonder about."""
     warnings = [] if env.tasks else ["there are no tasks to evaluate on."]
-    if not env.describes:
+    if not env.has_attribute_fn:
         return warnings
     if not seen.changed.any():
         return [

@@ -20,7 +20,7 @@ from attribute_planner.environments.spaces import (
     WordsSpec,
 )
 from attribute_planner.environments.tasks import Task
-from attribute_planner.environments.worlds import Moment
+from attribute_planner.environments.vector_env import TimeStep
 from attribute_planner.errors import AttributePlannerError, EnvironmentFaultError
 
 LONGEST_CAUSE = 300
@@ -47,7 +47,7 @@ def check_declaration(env: Environment) -> None:
         "actions": Discrete | Box | Mixed,
         "episode_steps": int,
         "units": int | None,
-        "describes": bool,
+        "has_attribute_fn": bool,
     }.items():
         value = getattr(env, name)
         if not isinstance(value, kinds):
@@ -62,36 +62,36 @@ def check_declaration(env: Environment) -> None:
             raise EnvironmentFaultError(f"task {task.name!r} allows {task.max_steps} steps; it must allow at least 1.")
 
 
-def check_moment(env: Environment, moment: Moment, copies: int) -> None:
+def check_timestep(env: Environment, timestep: TimeStep, num_envs: int) -> None:
     """What a batch of worlds shows fits what the environment tells about itself."""
-    check_observation(env, moment.observation, copies)
+    check_observation(env, timestep.observation, num_envs)
     for name in ("terminated", "truncated"):
-        check_array(name, getattr(moment, name), (copies,), np.dtype(bool))
-    if moment.values is None:
-        if env.describes:
+        check_array(name, getattr(timestep, name), (num_envs,), np.dtype(bool))
+    if timestep.attributes is None:
+        if env.has_attribute_fn:
             raise EnvironmentFaultError(
                 "there are no attribute values, although the environment says that it describes."
             )
         return
-    values = np.asarray(moment.values)
+    values = np.asarray(timestep.attributes)
     if not np.issubdtype(values.dtype, np.integer):
         raise EnvironmentFaultError(f"the attribute values are {values.dtype}; they must be integers.")
-    if values.shape != (copies, len(env.attributes)):
+    if values.shape != (num_envs, len(env.attributes)):
         raise EnvironmentFaultError(
-            f"the attribute values have shape {values.shape}; they must have {(copies, len(env.attributes))}."
+            f"the attribute values have shape {values.shape}; they must have {(num_envs, len(env.attributes))}."
         )
     env.attributes.validate(values, "describe")
 
 
-def check_observation(env: Environment, observation: Observation, copies: int) -> None:
+def check_observation(env: Environment, observation: Observation, num_envs: int) -> None:
     """Shape, type and range of a batch of observations are what the spec says."""
     spec = env.observation
     if env.units is None:
-        batch = (copies,)
+        batch = (num_envs,)
         if isinstance(observation, UnitObservation):
             raise EnvironmentFaultError("the observation is a UnitObservation, but the environment has no units.")
     else:
-        batch = (copies, env.units)
+        batch = (num_envs, env.units)
         if not isinstance(observation, UnitObservation):
             raise EnvironmentFaultError("the environment has units, so its observation must be a UnitObservation.")
         check_array("the observation's mask of active units", observation.active, batch, np.dtype(bool))

@@ -17,7 +17,7 @@ from attribute_planner.attributes import AttributeSpace, Goal
 from attribute_planner.environments.spaces import ActionSpace, Array, Observation, ObservationSpec
 from attribute_planner.environments.symmetry import Symmetries
 from attribute_planner.environments.tasks import Task
-from attribute_planner.environments.worlds import PureWorlds, Worlds
+from attribute_planner.environments.vector_env import PureVectorEnv, VectorEnv
 from attribute_planner.errors import unknown_name
 
 Key = jax.Array
@@ -54,7 +54,7 @@ class Environment(abc.ABC):
         return None
 
     @property
-    def describes(self) -> bool:
+    def has_attribute_fn(self) -> bool:
         """Whether the true f is given; otherwise a detector must be learned from labels."""
         return True
 
@@ -74,10 +74,10 @@ class Environment(abc.ABC):
         return None
 
     @abc.abstractmethod
-    def worlds(self, copies: int) -> Worlds:
+    def vector_env(self, num_envs: int) -> VectorEnv:
         """`copies` of the environment that are stepped together."""
 
-    def look(self, states: Any) -> Observation:
+    def observe_batch(self, states: Any) -> Observation:
         """The observations `[N, ...]` of what was kept of moments (`Moment.kept`); can be traced.
 
         Most environments on the host keep the observations themselves.
@@ -120,7 +120,7 @@ class PureEnvironment(Environment):
     def describe(self, state: State) -> jax.Array:
         """`int32[A]` the true attribute values: f of the paper."""
 
-    def look(self, states: State) -> Observation:
+    def observe_batch(self, states: State) -> Observation:
         return jax.vmap(self.observe)(states)
 
     def terminated(self, state: State) -> jax.Array:
@@ -137,8 +137,8 @@ class PureEnvironment(Environment):
         """`uint8[H, W, 3]` a picture of one state, for people."""
         raise NotImplementedError(f"{self.name} has no pictures.")
 
-    def worlds(self, copies: int) -> Worlds:
-        return PureWorlds(self, copies)
+    def vector_env(self, num_envs: int) -> VectorEnv:
+        return PureVectorEnv(self, num_envs)
 
 
 class HostEnvironment(Environment):

@@ -7,8 +7,8 @@ import jax
 
 from attribute_planner.baselines.inverse import InverseBaselineConfig
 from attribute_planner.configuration import TrainConfig
-from attribute_planner.experiments.baseline_trial import baseline_config
-from attribute_planner.experiments.cells import Cell, planner_config
+from attribute_planner.experiments.baseline_run import baseline_config
+from attribute_planner.experiments.runs import Cell, planner_config
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def planner_seconds(config: TrainConfig, rates: Rates) -> float:
         return rates.start + config.explore.steps / rates.explore + practising
     fits = [config.inverse.fit]
     fits += [config.detect.fit] if config.detect.learn else []
-    fits += [config.foresee.fit] if config.foresee.learn else []
+    fits += [config.forward_model.fit] if config.forward_model.learn else []
     fitting = sum(fit.updates * fit.batch for fit in fits) / rates.pictures
     return rates.start + config.explore.steps / rates.collect + fitting + practising
 

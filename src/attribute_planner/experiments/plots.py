@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from attribute_planner.experiments.numbers import number_of
+from attribute_planner.experiments.aggregates import number_of
 from attribute_planner.experiments.records import Record
-from attribute_planner.experiments.subjects.blocks import SIZES, SMALL_SIZES
+from attribute_planner.experiments.run_specs.blocks import SIZES, SMALL_SIZES
 from attribute_planner.experiments.tables import sample_size
 from attribute_planner.experiments.tables.layout import PERCENT
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from attribute_planner.errors import AttributePlannerError
-from attribute_planner.experiments.cells import Cell, Execution, Measurement
+from attribute_planner.experiments.runs import Cell, Execution, Measurement
 from attribute_planner.storage.arrays import write_bytes
 
 FORMAT = 1
@@ -29,7 +29,7 @@ class Result:
     task: str
     mode: str
     estimator: str
-    imagined: bool
+    model_edges: bool
     episodes: int
     success: float
     interval: list[float]
@@ -42,7 +42,7 @@ class Result:
     @property
     def measurement(self) -> Measurement:
         """What was measured."""
-        return Measurement(self.task, Execution(self.mode, self.estimator, self.imagined))
+        return Measurement(self.task, Execution(self.mode, self.estimator, self.model_edges))
 
 
 @dataclass(frozen=True)

@@ -5,15 +5,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from attribute_planner.experiments.cells import SCALES
-from attribute_planner.experiments.numbers import number_of, shown, shown_number, shown_of_paper
+from attribute_planner.experiments.aggregates import number_of, shown, shown_number, shown_of_paper
 from attribute_planner.experiments.plots import PLOTS, draw_plot
-from attribute_planner.experiments.reading import read_table
 from attribute_planner.experiments.records import Record, read_records
-from attribute_planner.experiments.subjects import SUBJECTS
+from attribute_planner.experiments.run_one import is_current
+from attribute_planner.experiments.run_specs import SUBJECTS
+from attribute_planner.experiments.runs import SCALES
 from attribute_planner.experiments.tables import SUMMARY, TABLES, cell_of
 from attribute_planner.experiments.tables.layout import PERCENT, Column, Entry, Row, Table
-from attribute_planner.experiments.trial import is_current
+from attribute_planner.experiments.verdicts import read_table
 
 REPORTS = {"paper": Path("REPRODUCTION.md"), "small": Path("reproduction/small.md")}
 """Where the report of each scale is written."""

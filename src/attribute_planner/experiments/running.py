@@ -14,12 +14,12 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from pathlib import Path
 
-from attribute_planner.experiments.cells import SCALES, Cell
 from attribute_planner.experiments.estimates import seconds_of
 from attribute_planner.experiments.records import is_begun, is_recorded
+from attribute_planner.experiments.run_one import Folders, Say, carry_out
+from attribute_planner.experiments.runs import SCALES, Cell
 from attribute_planner.experiments.tables import chosen_cells
-from attribute_planner.experiments.trial import Folders, Say, carry_out
-from attribute_planner.storage.compiled import keep_compiled
+from attribute_planner.storage.compilation_cache import keep_compiled
 
 WORK = Path("runs/reproduce")
 RECORDS = Path("reproduction/records")

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from attribute_planner.experiments.cells import Measurement
-from attribute_planner.experiments.evaluation import Evaluation
+from attribute_planner.evaluation.evaluate import Evaluation
 from attribute_planner.experiments.records import Curve
+from attribute_planner.experiments.runs import Measurement
 
 Evaluate = Callable[[Measurement, int, int], Evaluation]
 """What to measure, on how many tasks, with which seed."""

@@ -35,7 +35,7 @@ class FitConfig:
     """Step size of Adam at the start; it falls to zero along a cosine."""
     weight_decay: float = 0.0
     """How strongly weights are drawn towards zero (as a share of the step size)."""
-    gradient_norm: float = 0.0
+    max_grad_norm: float = 0.0
     """Gradients longer than this (global norm) are shortened to it; 0 for none. One batch in thousands can otherwise
     undo all that was learned before it."""
 
@@ -60,9 +60,9 @@ def optimiser_for(config: FitConfig) -> optax.GradientTransformation:
     """Adam, with weights drawn towards zero and long gradients made shorter, if so configured."""
     rate = falling_rate(config.learning_rate, config.updates)
     adam = optax.adamw(rate, weight_decay=config.weight_decay) if config.weight_decay else optax.adam(rate)
-    if not config.gradient_norm:
+    if not config.max_grad_norm:
         return adam
-    return optax.chain(optax.clip_by_global_norm(config.gradient_norm), adam)
+    return optax.chain(optax.clip_by_global_norm(config.max_grad_norm), adam)
 
 
 def falling_rate(highest: float, updates: int) -> Callable[[Any], Any]:

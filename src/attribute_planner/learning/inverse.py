@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 import jax
 import jax.numpy as jnp
 
+from attribute_planner.data.examples import Examples, looked_at, require_change
 from attribute_planner.environments.interface import Environment
-from attribute_planner.learning.examples import Examples, looked_at, require_change
 from attribute_planner.learning.fitting import FitConfig, fit
 from attribute_planner.learning.progress import Watch
-from attribute_planner.parts.policy import GoalPolicy
+from attribute_planner.models.policy import GoalPolicy
 
 Key = jax.Array
 

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import optax
 
 from attribute_planner.environments.spaces import Action, Observation
-from attribute_planner.parts.policy import GoalPolicy
+from attribute_planner.models.policy import GoalPolicy
 
 Key = jax.Array
 
@@ -24,23 +24,23 @@ class ReinforceConfig:
 
     learning_rate: float = 2e-3
     """Step size of Adam."""
-    cool_down: bool = True
+    anneal: bool = True
     """Whether step size and entropy bonus fall linearly to zero over the phase."""
     discount: float = 0.99
     """How much a reward one step later counts."""
-    trace: float = 0.95
+    gae_lambda: float = 0.95
     """λ: how far returns are followed before the baseline is trusted instead; 1 for plain REINFORCE."""
-    entropy: float = 0.01
+    entropy_coef: float = 0.01
     """Weight of the bonus for undecided policies."""
-    baseline: float = 0.5
+    value_coef: float = 0.5
     """Weight of the baseline's squared error."""
-    passes: int = 4
+    update_epochs: int = 4
     """How often each batch is used."""
-    minibatches: int = 4
+    num_minibatches: int = 4
     """Into how many parts a batch is split in each pass."""
-    clip: float = 0.2
+    clip_eps: float = 0.2
     """How far a reused batch may move the probability of an action, as a ratio."""
-    gradient_norm: float = 0.5
+    max_grad_norm: float = 0.5
     """Gradients longer than this (global norm) are shortened to it."""
 
 
@@ -70,7 +70,7 @@ class Batch(NamedTuple):
     imitate: jax.Array
 
 
-class Learner(eqx.Module):
+class TrainState(eqx.Module):
     """A policy and the state of its optimiser."""
 
     policy: GoalPolicy
@@ -79,12 +79,12 @@ class Learner(eqx.Module):
 
 def optimiser_for(config: ReinforceConfig) -> optax.GradientTransformation:
     """Adam on gradients of bounded length."""
-    return optax.chain(optax.clip_by_global_norm(config.gradient_norm), optax.adam(config.learning_rate, eps=1e-5))
+    return optax.chain(optax.clip_by_global_norm(config.max_grad_norm), optax.adam(config.learning_rate, eps=1e-5))
 
 
-def new_learner(policy: GoalPolicy, config: ReinforceConfig) -> Learner:
+def new_train_state(policy: GoalPolicy, config: ReinforceConfig) -> TrainState:
     """A learner that begins with `policy`."""
-    return Learner(policy, optimiser_for(config).init(eqx.filter(policy, eqx.is_array)))
+    return TrainState(policy, optimiser_for(config).init(eqx.filter(policy, eqx.is_array)))
 
 
 def returns(batch: Batch, config: ReinforceConfig) -> jax.Array:
@@ -98,8 +98,8 @@ def returns(batch: Batch, config: ReinforceConfig) -> jax.Array:
     def backwards(later: tuple[jax.Array, jax.Array], step: tuple[jax.Array, ...]):
         earned_later, baseline_later = later
         reward, ended, cut, baseline, imitate = step
-        trace = jnp.where(imitate, 1.0, config.trace)
-        mixed = trace * earned_later + (1 - trace) * baseline_later
+        gae_lambda = jnp.where(imitate, 1.0, config.gae_lambda)
+        mixed = gae_lambda * earned_later + (1 - gae_lambda) * baseline_later
         earned = reward + config.discount * jnp.where(ended, 0.0, mixed)
         earned = jnp.where(cut & ~ended, baseline, earned)
         return (earned, baseline), earned
@@ -114,19 +114,19 @@ def loss(
     policy: GoalPolicy, steps: Batch, earned: jax.Array, config: ReinforceConfig, entropy: jax.Array
 ) -> tuple[jax.Array, dict]:
     """Policy-gradient loss with baseline and entropy on steps `[N, ...]`, and what to show people of it."""
-    opinion = policy(steps.observation, steps.values, steps.goal)
-    log_prob = opinion.log_prob(steps.action)
-    surprise = earned - jnp.where(steps.imitate, jax.lax.stop_gradient(opinion.baseline), steps.baseline)
+    output = policy(steps.observation, steps.values, steps.goal)
+    log_prob = output.log_prob(steps.action)
+    surprise = earned - jnp.where(steps.imitate, jax.lax.stop_gradient(output.baseline), steps.baseline)
     surprise = jnp.where(steps.imitate, jnp.maximum(surprise, 0.0), surprise)
     advantage = surprise / (weighted_mean(surprise**2, steps.weight) ** 0.5 + 1e-6)
     gain = jnp.where(steps.imitate, log_prob * advantage, _clipped_gain(log_prob, steps.log_prob, advantage, config))
-    error = jnp.where(steps.imitate & (opinion.baseline > earned), 0.0, (opinion.baseline - earned) ** 2)
+    error = jnp.where(steps.imitate & (output.baseline > earned), 0.0, (output.baseline - earned) ** 2)
     shown = {
-        "entropy": weighted_mean(opinion.entropy(), steps.weight),
+        "entropy": weighted_mean(output.entropy(), steps.weight),
         "baseline_error": weighted_mean(error, steps.weight),
         "return": weighted_mean(earned, steps.weight),
     }
-    total = config.baseline * shown["baseline_error"] - entropy * shown["entropy"]
+    total = config.value_coef * shown["baseline_error"] - entropy * shown["entropy"]
     return total - weighted_mean(gain, steps.weight), shown
 
 
@@ -135,7 +135,7 @@ def _clipped_gain(
 ) -> jax.Array:
     """What making the action likelier gains; at the first use of a batch its gradient is REINFORCE's."""
     ratio = jnp.exp(log_prob - log_prob_then)
-    clipped = jnp.clip(ratio, 1 - config.clip, 1 + config.clip)
+    clipped = jnp.clip(ratio, 1 - config.clip_eps, 1 + config.clip_eps)
     return jnp.minimum(ratio * advantage, clipped * advantage)
 
 
@@ -146,28 +146,28 @@ def weighted_mean(quantity: jax.Array, weight: jax.Array) -> jax.Array:
 
 @eqx.filter_jit
 def update(
-    learner: Learner, batch: Batch, config: ReinforceConfig, *, remaining: float | jax.Array = 1.0, key: Key
-) -> tuple[Learner, dict]:
+    train_state: TrainState, batch: Batch, config: ReinforceConfig, *, remaining: float | jax.Array = 1.0, key: Key
+) -> tuple[TrainState, dict]:
     """The learner after one batch, and its metrics; `remaining` is the share of the phase that is still to come."""
-    warmth = jnp.asarray(remaining if config.cool_down else 1.0, jnp.float32)
+    warmth = jnp.asarray(remaining if config.anneal else 1.0, jnp.float32)
     earned = returns(batch, config)
     flat = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), (batch, earned))
     optimiser = optimiser_for(config)
 
-    def minibatch(learner: Learner, chosen: jax.Array) -> tuple[Learner, dict]:
-        steps, gains = jax.tree.map(lambda leaf: leaf[chosen], flat) if config.minibatches > 1 else flat
+    def minibatch(train_state: TrainState, chosen: jax.Array) -> tuple[TrainState, dict]:
+        steps, gains = jax.tree.map(lambda leaf: leaf[chosen], flat) if config.num_minibatches > 1 else flat
         gradient, metrics = eqx.filter_grad(loss, has_aux=True)(
-            learner.policy, steps, gains, config, config.entropy * warmth
+            train_state.policy, steps, gains, config, config.entropy_coef * warmth
         )
-        changes, state = optimiser.update(gradient, learner.optimiser)
+        changes, state = optimiser.update(gradient, train_state.optimiser)
         changes = jax.tree.map(lambda change: warmth * change, changes)
-        return Learner(eqx.apply_updates(learner.policy, changes), state), metrics
+        return TrainState(eqx.apply_updates(train_state.policy, changes), state), metrics
 
-    dynamic, static = eqx.partition(learner, eqx.is_array)
+    dynamic, static = eqx.partition(train_state, eqx.is_array)
 
-    def scanned(dynamic: Learner, chosen: jax.Array) -> tuple[Learner, dict]:
-        learner, metrics = minibatch(eqx.combine(dynamic, static), chosen)
-        return eqx.filter(learner, eqx.is_array), metrics
+    def scanned(dynamic: TrainState, chosen: jax.Array) -> tuple[TrainState, dict]:
+        train_state, metrics = minibatch(eqx.combine(dynamic, static), chosen)
+        return eqx.filter(train_state, eqx.is_array), metrics
 
     dynamic, metrics = jax.lax.scan(scanned, dynamic, _minibatches(earned.size, config, key))
     return eqx.combine(dynamic, static), jax.tree.map(jnp.mean, metrics)
@@ -178,10 +178,11 @@ def _minibatches(size: int, config: ReinforceConfig, key: Key) -> jax.Array:
 
     A single minibatch is the whole batch as it stands: `n` is then 0, since nothing needs to be picked.
     """
-    if config.minibatches == 1:
-        return jnp.zeros((config.passes, 0), jnp.int32)
-    share = size // config.minibatches
+    if config.num_minibatches == 1:
+        return jnp.zeros((config.update_epochs, 0), jnp.int32)
+    share = size // config.num_minibatches
     orders = [
-        jax.random.permutation(k, size)[: share * config.minibatches] for k in jax.random.split(key, config.passes)
+        jax.random.permutation(k, size)[: share * config.num_minibatches]
+        for k in jax.random.split(key, config.update_epochs)
     ]
-    return jnp.concatenate([order.reshape(config.minibatches, share) for order in orders])
+    return jnp.concatenate([order.reshape(config.num_minibatches, share) for order in orders])

@@ -9,14 +9,14 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
+from attribute_planner.data.rollout import Actor, Arrival, Trajectories
 from attribute_planner.environments.spaces import Action, Observation
-from attribute_planner.learning.collecting import Arrival, Behaviour, Experience
 from attribute_planner.learning.reinforce import Batch
-from attribute_planner.parts.bodies import NO_VALUE
-from attribute_planner.parts.policy import GoalPolicy, Opinion
-from attribute_planner.parts.table import UNKNOWN
-from attribute_planner.phases.far_aims import edge_on_the_way
-from attribute_planner.phases.neighbours import NeighbourGraph
+from attribute_planner.models.encoders import NO_VALUE
+from attribute_planner.models.policy import GoalPolicy, PolicyOutput
+from attribute_planner.phases.device_graph import DeviceGraph
+from attribute_planner.phases.goal_sampling import edge_on_the_way
+from attribute_planner.transitions.table import UNKNOWN
 
 Key = jax.Array
 
@@ -67,31 +67,31 @@ class Outcome(NamedTuple):
     cut: jax.Array
 
 
-class AimAtNeighbours(Behaviour[Aim]):
+class AimAtNeighbours(Actor[Aim]):
     """Picks a neighbour of the current set, by visit counts, and acts towards it until the attempt is over.
 
     plans: with them, the neighbour on the way to a far set is picked, as long as there is one.
-    goes_on: whether an attempt that came into another set than the one aimed at goes on from there.
+    stop_on_any_change: whether an attempt ends as soon as the attributes change, not only at its goal.
     """
 
     policy: GoalPolicy
-    graph: NeighbourGraph
+    graph: DeviceGraph
     max_attempt_steps: int = eqx.field(static=True)
-    greedy: bool = eqx.field(static=True, default=False)
+    deterministic: bool = eqx.field(static=True, default=False)
     plans: jax.Array | None = None
-    goes_on: bool = eqx.field(static=True, default=False)
+    stop_on_any_change: bool = eqx.field(static=True, default=True)
 
-    def begin(self, copies: int) -> Aim:
-        source = jnp.zeros((copies, self.graph.words.shape[1]), jnp.uint32)
-        nothing = jnp.zeros(copies, jnp.int32)
-        return Aim(source, nothing + UNKNOWN, nothing, jnp.ones(copies, bool))
+    def begin(self, num_envs: int) -> Aim:
+        source = jnp.zeros((num_envs, self.graph.words.shape[1]), jnp.uint32)
+        nothing = jnp.zeros(num_envs, jnp.int32)
+        return Aim(source, nothing + UNKNOWN, nothing, jnp.ones(num_envs, bool))
 
     def act(self, memory: Aim, observation: Observation, values: jax.Array, *, key: Key) -> tuple[Aim, Action, Aimed]:
         goal_key, action_key = jax.random.split(key)
         aim = self.choose(memory, values, key=goal_key)
-        opinion = self.opinion(aim, observation, values)
-        action = opinion.mode() if self.greedy else opinion.sample(key=action_key)
-        return aim, action, Aimed(aim.edge, action, opinion.log_prob(action), opinion.baseline)
+        output = self.output(aim, observation, values)
+        action = output.mode() if self.deterministic else output.sample(key=action_key)
+        return aim, action, Aimed(aim.edge, action, output.log_prob(action), output.baseline)
 
     def choose(self, memory: Aim, values: jax.Array, *, key: Key) -> Aim:
         """The aims as they were, and new ones where an attempt begins."""
@@ -107,14 +107,14 @@ class AimAtNeighbours(Behaviour[Aim]):
             idle=jnp.zeros_like(memory.idle),
         )
 
-    def opinion(self, aim: Aim, observation: Observation, values: jax.Array) -> Opinion:
+    def output(self, aim: Aim, observation: Observation, values: jax.Array) -> PolicyOutput:
         """What the policy thinks of the aims."""
         return self.policy(observation, values, goal_values(self.graph, aim.edge))
 
-    def judge(self, memory: Aim, arrival: Arrival) -> tuple[Aim, Outcome]:
+    def observe(self, memory: Aim, arrival: Arrival) -> tuple[Aim, Outcome]:
         age = memory.age + 1
         reached = jnp.all(arrival.words == self.graph.target_words(memory.edge), axis=-1) & (memory.edge != UNKNOWN)
-        over = reached if self.goes_on else jnp.any(arrival.words != memory.source, axis=-1)
+        over = jnp.any(arrival.words != memory.source, axis=-1) if self.stop_on_any_change else reached
         ended = over | (age >= self.max_attempt_steps) | arrival.terminated
         cut = jnp.asarray(arrival.truncated) & ~ended
         return memory._replace(age=age, idle=ended | cut), Outcome(ended, reached, cut)
@@ -124,20 +124,20 @@ class AimAtNeighbours(Behaviour[Aim]):
         return ~self.graph.leads_on(self.graph.locate(words))
 
 
-def goal_values(graph: NeighbourGraph, edge: jax.Array) -> jax.Array:
+def goal_values(graph: DeviceGraph, edge: jax.Array) -> jax.Array:
     """`int32[..., A]` the attribute values that an edge leads to; none for `UNKNOWN`."""
     values = jnp.asarray(graph.space.unpack(graph.target_words(edge)))
     return jnp.where((edge != UNKNOWN)[..., None], values, NO_VALUE)
 
 
 @jax.jit
-def add_attempts(score: jax.Array, experience: Experience) -> jax.Array:
+def add_attempts(score: jax.Array, trajectories: Trajectories) -> jax.Array:
     """`int32[3, E]` attempts, successes and steps per edge with those of the experience added.
 
     They belong to the pair that was aimed at, wherever the attempt ended. What a time limit cut off says nothing.
     """
-    outcome: Outcome = experience.outcome
-    edge = experience.record.edge
+    outcome: Outcome = trajectories.outcome
+    edge = trajectories.record.edge
     counted = outcome.ended & (edge != UNKNOWN)
     # An edge past the end is dropped.
     place = jnp.where(counted, edge, score.shape[1])
@@ -148,16 +148,16 @@ def add_attempts(score: jax.Array, experience: Experience) -> jax.Array:
 
 @eqx.filter_jit
 def attempt_batch(
-    graph: NeighbourGraph, experience: Experience, *, step_reward: float, hindsight_share: float, key: Key
+    graph: DeviceGraph, trajectories: Trajectories, *, step_reward: float, hindsight_share: float, key: Key
 ) -> Batch:
     """The experience as steps to learn from: 1 for arriving, a small cost for every step."""
-    record: Aimed = experience.record
-    outcome: Outcome = experience.outcome
-    chance, landed = hindsight(experience, hindsight_share, key=key)
+    record: Aimed = trajectories.record
+    outcome: Outcome = trajectories.outcome
+    chance, landed = hindsight(trajectories, hindsight_share, key=key)
     arrived = outcome.reached | (chance & outcome.ended)
     return Batch(
-        observation=experience.observation,
-        values=jnp.asarray(graph.space.unpack(experience.words)),
+        observation=trajectories.observation,
+        values=jnp.asarray(graph.space.unpack(trajectories.words)),
         goal=jnp.where(chance[..., None], graph.space.unpack(landed), goal_values(graph, record.edge)),
         action=record.action,
         log_prob=record.log_prob,
@@ -170,21 +170,21 @@ def attempt_batch(
     )
 
 
-def ended_elsewhere(experience: Experience) -> jax.Array:
+def ended_elsewhere(trajectories: Trajectories) -> jax.Array:
     """`[T, B]` whether an attempt ended with a step into another set than the one aimed at."""
-    outcome: Outcome = experience.outcome
-    changed = jnp.any(experience.words != experience.arrival.words, axis=-1)
+    outcome: Outcome = trajectories.outcome
+    changed = jnp.any(trajectories.words != trajectories.arrival.words, axis=-1)
     return outcome.ended & ~outcome.reached & changed
 
 
-def hindsight(experience: Experience, share: float, *, key: Key) -> tuple[jax.Array, jax.Array]:
+def hindsight(trajectories: Trajectories, share: float, *, key: Key) -> tuple[jax.Array, jax.Array]:
     """Attempts that ended elsewhere show how to get there.
 
     `[T, B]` whether a step belongs to a chosen one of them, and `uint32[T, B, W]` the set in which its attempt ended.
     """
-    outcome: Outcome = experience.outcome
-    arrived = jnp.asarray(experience.arrival.words)
-    chosen = ended_elsewhere(experience) & (jax.random.uniform(key, outcome.ended.shape) < share)
+    outcome: Outcome = trajectories.outcome
+    arrived = jnp.asarray(trajectories.arrival.words)
+    chosen = ended_elsewhere(trajectories) & (jax.random.uniform(key, outcome.ended.shape) < share)
 
     def backwards(later: tuple[jax.Array, jax.Array], step: tuple[jax.Array, ...]):
         ended, cut, chosen, arrived = step

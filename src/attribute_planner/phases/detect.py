@@ -9,14 +9,14 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
+from attribute_planner.data.examples import compact, random_choice
 from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.labels import Labels
 from attribute_planner.environments.spaces import Observation, UnitObservation
 from attribute_planner.errors import ConfigurationError
-from attribute_planner.learning.examples import compact, random_choice
 from attribute_planner.learning.fitting import FitConfig, fit
 from attribute_planner.learning.progress import Watch
-from attribute_planner.parts.detector import AttributeDetector
+from attribute_planner.models.detector import AttributeDetector
 
 Key = jax.Array
 
@@ -27,19 +27,19 @@ class DetectConfig:
 
     learn: bool = False
     """Learn a detector although the environment gives f (which then only labels the examples)."""
-    labels: int = 100_000
+    num_labels: int = 100_000
     """How many labelled states to learn from, where the environment's own f labels them."""
-    steps_between: int = 4
+    label_every: int = 4
     """Neighbours in time look alike: only each so-and-so-many-th state of random play is labelled."""
-    persistence: float = 1.0
+    action_repeat: float = 1.0
     """For how many steps a random action is kept up, on average, as in exploring."""
-    held_out: float = 0.1
+    val_fraction: float = 0.1
     """Which share of the labels is kept to measure the error."""
     symmetric: bool = True
     """Whether to learn from every label under all symmetries of the environment, if it names any."""
     fit: FitConfig = field(default_factory=FitConfig)
     """How it is fitted to the labels."""
-    width: int = 100
+    hidden_size: int = 100
     """Units in each hidden layer."""
     keypoints: int = 0
     """How many places in a picture the network may point at, beside the paper's convolutions."""
@@ -67,41 +67,41 @@ class Detected(NamedTuple):
 
 def detect(env: Environment, config: DetectConfig, *, key: Key, watch: Watch) -> Detected | None:
     """Step 1 of Algorithm 1; `None` where f is given and is to be used."""
-    if env.describes and not config.learn:
+    if env.has_attribute_fn and not config.learn:
         return None
     label_key, fit_key = jax.random.split(key)
-    labels = env_labels(env, config.labels, config.steps_between, config.persistence, key=label_key)
+    labels = env_labels(env, config.num_labels, config.label_every, config.action_repeat, key=label_key)
     return fit_detector(env, labels, config, key=fit_key, watch=watch)
 
 
-COPIES = 1024
+NUM_ENVS = 1024
 
 
-def env_labels(env: Environment, count: int, steps_between: int = 4, persistence: float = 1.0, *, key: Key) -> Labels:
+def env_labels(env: Environment, count: int, label_every: int = 4, action_repeat: float = 1.0, *, key: Key) -> Labels:
     """States met by random play, labelled by the environment's own f, or those that the environment brings along."""
     own = getattr(env, "labels", None)
     if own is not None:
         return own
-    if not env.describes:
+    if not env.has_attribute_fn:
         raise ConfigurationError(f"{env.name} gives neither f nor labels: pass describe=… or labelled=….")
-    worlds = env.worlds(min(count, COPIES))
-    choose = random_choice(env, persistence)
+    envs = env.vector_env(min(count, NUM_ENVS))
+    choose = random_choice(env, action_repeat)
     states, values, steps = [], [], env.episode_steps
-    moment = None
-    while len(states) * worlds.copies < count:
+    timestep = None
+    while len(states) * envs.num_envs < count:
         key, reset_key = jax.random.split(key)
-        if moment is None or steps + steps_between > env.episode_steps:
-            moment, steps = worlds.reset(reset_key), 0
-        for _ in range(min(steps_between, env.episode_steps)):
+        if timestep is None or steps + label_every > env.episode_steps:
+            timestep, steps = envs.reset(reset_key), 0
+        for _ in range(min(label_every, env.episode_steps)):
             key, action_key, chance_key, again_key = jax.random.split(key, 4)
-            action = choose(moment, np.asarray(moment.values), action_key)
-            moment = worlds.step(jax.tree.map(np.asarray, action), chance_key)
-            if moment.over.any():
-                moment = worlds.reset_where(moment.over, again_key)
-        steps += steps_between
-        states.append(jax.tree.map(np.asarray, moment.kept))
-        values.append(compact(np.asarray(moment.values)))
-    worlds.close()
+            action = choose(timestep, np.asarray(timestep.attributes), action_key)
+            timestep = envs.step(jax.tree.map(np.asarray, action), chance_key)
+            if timestep.over.any():
+                timestep = envs.reset_where(timestep.over, again_key)
+        steps += label_every
+        states.append(jax.tree.map(np.asarray, timestep.snapshot))
+        values.append(compact(np.asarray(timestep.attributes)))
+    envs.close()
     return Labels(jax.tree.map(lambda *leaves: np.concatenate(leaves)[:count], *states), np.concatenate(values)[:count])
 
 
@@ -110,13 +110,13 @@ def fit_detector(env: Environment, labels: Labels, config: DetectConfig, *, key:
     if isinstance(labels.states, UnitObservation) or env.units is not None:
         raise ConfigurationError("A detector cannot be learned from what single units see; give the true attributes.")
     split_key, network_key, fit_key = jax.random.split(key, 3)
-    kept, held = _split(labels, config.held_out, key=split_key)
-    detector = AttributeDetector(env, config.width, config.keypoints, key=network_key)
+    kept, held = _split(labels, config.val_fraction, key=split_key)
+    detector = AttributeDetector(env, config.hidden_size, config.keypoints, key=network_key)
     error = detector_error(env, detector, held)
 
     def show(batch: Labels, key: Key) -> Labels:
         batch = _renamed(env, batch, key) if config.symmetric else batch
-        return batch._replace(states=env.look(batch.states))
+        return batch._replace(states=env.observe_batch(batch.states))
 
     def loss(detector: AttributeDetector, seen: Labels) -> jax.Array:
         return detection_loss(detector, seen.states, jnp.asarray(seen.values, jnp.int32))
@@ -144,7 +144,7 @@ def detector_error(env: Environment, detector: AttributeDetector, labels: Labels
 
 @eqx.filter_jit
 def _detect(env: Environment, detector: AttributeDetector, states: Any) -> jax.Array:
-    return detector(env.look(states))
+    return detector(env.observe_batch(states))
 
 
 def detection_loss(detector: AttributeDetector, observation: Observation, values: jax.Array) -> jax.Array:
@@ -163,9 +163,9 @@ def _renamed(env: Environment, labels: Labels, key: Key) -> Labels:
     return Labels(states, symmetries.rename_values(labels.values, which))
 
 
-def _split(labels: Labels, held_out: float, *, key: Key) -> tuple[Labels, Labels]:
+def _split(labels: Labels, val_fraction: float, *, key: Key) -> tuple[Labels, Labels]:
     order = np.asarray(jax.random.permutation(key, len(labels.values)))
-    held = max(int(len(order) * held_out), 1)
+    held = max(int(len(order) * val_fraction), 1)
     if held >= len(order):
         raise ConfigurationError(f"{len(order)} labelled states are too few to learn from and to test on.")
     kept, tested = order[held:], order[:held]

@@ -8,19 +8,19 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from attribute_planner.data.rollout import Collector, Trajectories, collector_for
 from attribute_planner.environments.interface import Environment
-from attribute_planner.learning.collecting import Collector, Experience, collector_for
 from attribute_planner.learning.progress import Watch
-from attribute_planner.learning.reinforce import Batch, Learner, ReinforceConfig, new_learner, update
-from attribute_planner.parts.bodies import no_values
-from attribute_planner.parts.counting import TransitionCounts
-from attribute_planner.parts.detector import AttributeDetector
-from attribute_planner.parts.policy import GoalPolicy
-from attribute_planner.parts.table import edge_order, table_of_counts
+from attribute_planner.learning.reinforce import Batch, ReinforceConfig, TrainState, new_train_state, update
+from attribute_planner.models.detector import AttributeDetector
+from attribute_planner.models.encoders import no_values
+from attribute_planner.models.policy import GoalPolicy
 from attribute_planner.phases.attempts import HINDSIGHT, STEP_REWARD, add_attempts, attempt_batch
-from attribute_planner.phases.neighbours import NeighbourGraph
-from attribute_planner.phases.roaming import FreeRoaming, RandomActions, Roamed
-from attribute_planner.phases.seeking import seeker, seeking_graph
+from attribute_planner.phases.device_graph import DeviceGraph
+from attribute_planner.phases.exploration_policies import FreeRoaming, RandomActions, Roamed
+from attribute_planner.phases.graph_exploration import seeker, seeking_graph
+from attribute_planner.transitions.counting import TransitionCounts
+from attribute_planner.transitions.table import edge_order, table_of_counts
 
 Key = jax.Array
 
@@ -56,22 +56,22 @@ class ExploreConfig:
     learns to take known ones on the way there; or `random`."""
     bonus: str = "share"
     """`share`: (N/t + 0.001)^-0.5; `count`: N^-0.5."""
-    persistence: float = 1.0
+    action_repeat: float = 1.0
     """For how many steps a random action is kept up, on average; each unit decides for itself. Of a choice with a
     point, the point is kept up, about: one choice after the other is made there."""
-    random_share: float = 0.2
+    epsilon: float = 0.2
     """Share of the attempts that `graph` makes at random."""
     max_attempt_steps: int = 50
     """After how many steps `graph` gives an attempt up."""
-    copies: int = 128
+    num_envs: int = 128
     """How many copies of the environment run at once."""
-    window: int = 50
+    rollout_length: int = 50
     """Steps of each copy between two updates of the exploring policy."""
-    windows_per_epoch: int = 4
+    rollouts_per_epoch: int = 4
     """Updates between two reports; an epoch begins with fresh episodes."""
-    width: int = 100
+    hidden_size: int = 100
     """Units in each hidden layer."""
-    learning: ReinforceConfig = field(default_factory=lambda: ReinforceConfig(cool_down=False))
+    learning: ReinforceConfig = field(default_factory=lambda: ReinforceConfig(anneal=False))
     """How the exploring policy learns."""
 
 
@@ -87,7 +87,7 @@ class Explored(NamedTuple):
     """
 
     counts: TransitionCounts
-    learner: Learner
+    train_state: TrainState
     epoch: int
     steps: int
     tried: np.ndarray = np.zeros((2, 0))
@@ -113,8 +113,10 @@ def explore(
 
 
 def _nothing_explored(env: Environment, config: ExploreConfig, *, key: Key) -> Explored:
-    policy = GoalPolicy(env, config.width, key=key)
-    return Explored(TransitionCounts(env.attributes.num_words), new_learner(policy, config.learning), epoch=0, steps=0)
+    policy = GoalPolicy(env, config.hidden_size, key=key)
+    return Explored(
+        TransitionCounts(env.attributes.num_words), new_train_state(policy, config.learning), epoch=0, steps=0
+    )
 
 
 def explored_by_chance(env: Environment, config: ExploreConfig, counts: TransitionCounts, steps: int) -> Explored:
@@ -126,20 +128,20 @@ def _explore_epoch(
     env: Environment, detector: AttributeDetector | None, config: ExploreConfig, explored: Explored, *, key: Key
 ) -> tuple[Explored, dict]:
     """One epoch: fresh episodes, several windows of acting, counting and learning."""
-    begin_key, windows_key = jax.random.split(key)
-    collector = collector_for(env, detector, config.copies, key=begin_key)
+    begin_key, rollouts_key = jax.random.split(key)
+    collector = collector_for(env, detector, config.num_envs, key=begin_key)
     # Counted in a copy: an epoch that is broken off must leave no trace, or it would count twice when it is repeated.
-    learner, counts, steps, metrics = explored.learner, explored.counts.copy(), explored.steps, {}
+    train_state, counts, steps, metrics = explored.train_state, explored.counts.copy(), explored.steps, {}
     attempts = Attempts(env, explored) if config.policy == "graph" else None
-    for window_key in jax.random.split(windows_key, config.windows_per_epoch):
-        learner, metrics = _explore_window(env, collector, config, counts, learner, attempts, key=window_key)
-        steps += config.copies * config.window
+    for rollout_key in jax.random.split(rollouts_key, config.rollouts_per_epoch):
+        train_state, metrics = _explore_window(env, collector, config, counts, train_state, attempts, key=rollout_key)
+        steps += config.num_envs * config.rollout_length
         if steps >= config.steps:
             break
     collector.close()
     metrics = {"steps": steps, "sets": len(counts.sets), "edges": len(counts.pairs), **metrics}
     tried = explored.tried if attempts is None else attempts.tried()
-    return Explored(counts, learner, explored.epoch + 1, steps, tried), metrics
+    return Explored(counts, train_state, explored.epoch + 1, steps, tried), metrics
 
 
 class Attempts:
@@ -150,12 +152,12 @@ class Attempts:
         self._before[:, : explored.tried.shape[1]] = explored.tried
         self._order = edge_order(explored.counts)[1]
         table = table_of_counts(env.attributes, explored.counts)
-        self.graph: NeighbourGraph = seeking_graph(table.with_practice(*self._before[:, self._order]))
+        self.graph: DeviceGraph = seeking_graph(table.with_practice(*self._before[:, self._order]))
         self._score = jnp.zeros((3, len(self.graph.target)), jnp.int32)
 
-    def add(self, experience: Experience) -> None:
+    def add(self, trajectories: Trajectories) -> None:
         """Count the attempts of a window."""
-        self._score = add_attempts(self._score, experience)
+        self._score = add_attempts(self._score, trajectories)
 
     def tried(self) -> np.ndarray:
         """`float64[2, E]` all attempts and successes, in the order in which the transitions were found."""
@@ -169,64 +171,64 @@ def _explore_window(
     collector: Collector,
     config: ExploreConfig,
     counts: TransitionCounts,
-    learner: Learner,
+    train_state: TrainState,
     attempts: Attempts | None,
     *,
     key: Key,
-) -> tuple[Learner, dict]:
+) -> tuple[TrainState, dict]:
     collect_key, update_key, batch_key = jax.random.split(key, 3)
     if config.policy == "random":
-        behaviour = RandomActions(env, config.persistence)
+        actor = RandomActions(env, config.action_repeat)
     elif attempts is not None:
-        behaviour = seeker(
+        actor = seeker(
             env,
-            learner.policy,
+            train_state.policy,
             attempts.graph,
             max_attempt_steps=config.max_attempt_steps,
-            random_share=config.random_share,
-            persistence=config.persistence,
+            epsilon=config.epsilon,
+            action_repeat=config.action_repeat,
         )
     else:
-        behaviour = FreeRoaming(learner.policy, env)
-    experience = collector.collect(behaviour, config.window, key=collect_key)
-    reward = count_transitions(experience, counts, BONUSES[config.bonus])
+        actor = FreeRoaming(train_state.policy, env)
+    trajectories = collector.collect(actor, config.rollout_length, key=collect_key)
+    reward = count_transitions(trajectories, counts, BONUSES[config.bonus])
     if config.policy == "random":
-        return learner, {}
+        return train_state, {}
     if attempts is None:
-        batch = _batch(env, experience, reward)
+        batch = _batch(env, trajectories, reward)
     else:
-        attempts.add(experience)
+        attempts.add(trajectories)
         batch = attempt_batch(
-            attempts.graph, experience, step_reward=STEP_REWARD, hindsight_share=HINDSIGHT, key=batch_key
+            attempts.graph, trajectories, step_reward=STEP_REWARD, hindsight_share=HINDSIGHT, key=batch_key
         )
-    learner, metrics = update(learner, batch, config.learning, key=update_key)
-    return learner, {"bonus": float(reward.mean()), **{name: float(value) for name, value in metrics.items()}}
+    train_state, metrics = update(train_state, batch, config.learning, key=update_key)
+    return train_state, {"bonus": float(reward.mean()), **{name: float(value) for name, value in metrics.items()}}
 
 
 def count_transitions(
-    experience: Experience, counts: TransitionCounts, bonus: Callable[[np.ndarray, int], np.ndarray]
+    trajectories: Trajectories, counts: TransitionCounts, bonus: Callable[[np.ndarray, int], np.ndarray]
 ) -> np.ndarray:
     """Count the transitions that were seen; `float32[T, B]` the bonus of each step."""
-    source, target = np.asarray(experience.words), np.asarray(experience.arrival.words)
+    source, target = np.asarray(trajectories.words), np.asarray(trajectories.arrival.words)
     changed = (source != target).any(axis=-1)
     reward = np.zeros(changed.shape, np.float32)
     reward[changed] = bonus(counts.record(source[changed], target[changed]), counts.total)
     return reward
 
 
-def _batch(env: Environment, experience: Experience, reward: np.ndarray) -> Batch:
-    record: Roamed = experience.record
-    values = env.attributes.unpack(experience.words)
+def _batch(env: Environment, trajectories: Trajectories, reward: np.ndarray) -> Batch:
+    record: Roamed = trajectories.record
+    values = env.attributes.unpack(trajectories.words)
     return Batch(
-        observation=experience.observation,
+        observation=trajectories.observation,
         values=jnp.asarray(values),
         goal=no_values(env.attributes, values.shape[:-1]),
         action=record.action,
         log_prob=record.log_prob,
         baseline=record.baseline,
         reward=jnp.asarray(reward),
-        ended=jnp.asarray(experience.arrival.terminated),
-        cut=jnp.asarray(experience.arrival.truncated),
+        ended=jnp.asarray(trajectories.arrival.terminated),
+        cut=jnp.asarray(trajectories.arrival.truncated),
         weight=jnp.ones(reward.shape),
         imitate=jnp.zeros(reward.shape, bool),
     )

@@ -8,17 +8,17 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from attribute_planner.data.rollout import Trajectories, collector_for
 from attribute_planner.environments.interface import Environment
 from attribute_planner.errors import AttributePlannerError
-from attribute_planner.learning.collecting import Experience, collector_for
 from attribute_planner.learning.progress import Watch
-from attribute_planner.learning.reinforce import Learner, ReinforceConfig, new_learner, update
-from attribute_planner.parts.detector import AttributeDetector
-from attribute_planner.parts.policy import GoalPolicy
-from attribute_planner.parts.table import TransitionTable
+from attribute_planner.learning.reinforce import ReinforceConfig, TrainState, new_train_state, update
+from attribute_planner.models.detector import AttributeDetector
+from attribute_planner.models.policy import GoalPolicy
 from attribute_planner.phases.attempts import HINDSIGHT, STEP_REWARD, AimAtNeighbours, add_attempts, attempt_batch
-from attribute_planner.phases.far_aims import plan_to_far_sets
-from attribute_planner.phases.neighbours import NeighbourGraph, neighbour_graph
+from attribute_planner.phases.device_graph import DeviceGraph, device_graph
+from attribute_planner.phases.goal_sampling import plan_to_far_sets
+from attribute_planner.transitions.table import TransitionTable
 
 Key = jax.Array
 
@@ -34,7 +34,7 @@ class PractiseConfig:
     which a transition is a single step: practice then only keeps the score."""
     max_attempt_steps: int = 80
     """After how many steps an attempt at a neighbour is given up: t_max."""
-    goes_on: bool = False
+    stop_on_any_change: bool = True
     """Whether an attempt that came into another set than the one aimed at goes on from there until t_max. So says the
     paper's text; its Algorithm 1 ends an attempt with any change."""
     step_reward: float = STEP_REWARD
@@ -43,25 +43,25 @@ class PractiseConfig:
     hindsight: float = HINDSIGHT
     """Share of the attempts that ended in another set than the one aimed at which are learned from as if that one had
     been the aim; 0 for the paper's way."""
-    aim: str = "neighbours"
+    goal_sampling: str = "neighbours"
     """What is aimed at: `neighbours` of the current set, by visit counts, the paper's way; or `far`: the next set on a
     planned way to a random far one."""
-    hurry: float = 0.0
+    time_cost: float = 0.0
     """What each environment step of a plan costs, on the scale of −log c_π, here and afterwards; 0 for the paper's
     way, in which time does not matter."""
     visit_exponent: float = 1.0
     """Neighbours are drawn by their visit counts to this power: 1 is the paper's way; less favours rare ones."""
     decay: float = 0.9
     """γ: how much the statistics of an epoch weigh one epoch later; 1 for plain ratios."""
-    copies: int = 256
+    num_envs: int = 256
     """How many copies of the environment run at once."""
-    window: int = 40
+    rollout_length: int = 40
     """Steps of each copy between two updates of the policy."""
-    windows_per_epoch: int = 25
+    rollouts_per_epoch: int = 25
     """Updates in an epoch; an epoch begins with fresh episodes."""
-    width: int = 100
+    hidden_size: int = 100
     """Units in each hidden layer."""
-    greedy: bool = False
+    deterministic: bool = False
     """Whether π always takes its likeliest action, in practice and afterwards; else it draws one."""
     learning: ReinforceConfig = field(default_factory=ReinforceConfig)
     """How the policy learns."""
@@ -77,7 +77,7 @@ class Practised(NamedTuple):
     spent: `float64[E]` the steps that the attempts took, decayed likewise; `None` if nobody counted.
     """
 
-    learner: Learner
+    train_state: TrainState
     attempts: np.ndarray
     successes: np.ndarray
     epoch: int
@@ -102,14 +102,14 @@ def practise(
             "or check with ap.check_environment whether the attributes can change."
         )
     policy_key, epochs_key, plans_key = jax.random.split(key, 3)
-    graph = neighbour_graph(explored, config.visit_exponent)
-    practised = begun or practice_of(GoalPolicy(env, config.width, key=policy_key), explored, config)
+    graph = device_graph(explored, config.visit_exponent)
+    practised = begun or practice_of(GoalPolicy(env, config.hidden_size, key=policy_key), explored, config)
     while practised.steps < config.steps:
         epoch_key = jax.random.fold_in(epochs_key, practised.epoch)
         plans = None
-        if config.aim == "far":
+        if config.goal_sampling == "planned":
             plan_key = jax.random.fold_in(plans_key, practised.epoch)
-            plans = plan_to_far_sets(_so_far(explored, practised), config.hurry, key=plan_key)
+            plans = plan_to_far_sets(_so_far(explored, practised), config.time_cost, key=plan_key)
         practised, metrics = _practise_epoch(env, detector, graph, plans, config, practised, key=epoch_key)
         watch("practise", practised.steps / config.steps, metrics, practised)
     if config.steps == 0:
@@ -124,13 +124,13 @@ def _so_far(explored: TransitionTable, practised: Practised) -> TransitionTable:
 def practice_of(policy: GoalPolicy, explored: TransitionTable, config: PractiseConfig) -> Practised:
     """Where practice with a policy begins: with no attempt at any edge."""
     nothing = np.zeros(explored.num_edges)
-    return Practised(new_learner(policy, config.learning), nothing, nothing, epoch=0, steps=0, spent=nothing)
+    return Practised(new_train_state(policy, config.learning), nothing, nothing, epoch=0, steps=0, spent=nothing)
 
 
 def _practise_epoch(
     env: Environment,
     detector: AttributeDetector | None,
-    graph: NeighbourGraph,
+    graph: DeviceGraph,
     plans: jax.Array | None,
     config: PractiseConfig,
     practised: Practised,
@@ -138,21 +138,21 @@ def _practise_epoch(
     key: Key,
 ) -> tuple[Practised, dict]:
     """One epoch: fresh episodes, several windows of attempts; then the old statistics fade by γ."""
-    begin_key, windows_key = jax.random.split(key)
-    collector = collector_for(env, detector, config.copies, key=begin_key)
+    begin_key, rollouts_key = jax.random.split(key)
+    collector = collector_for(env, detector, config.num_envs, key=begin_key)
     learn = LEARNERS[config.method]
-    learner, steps, metrics = practised.learner, practised.steps, {}
+    train_state, steps, metrics = practised.train_state, practised.steps, {}
     score = jnp.zeros((3, len(practised.attempts)), jnp.int32)
-    for window_key in jax.random.split(windows_key, config.windows_per_epoch):
-        collect_key, update_key = jax.random.split(window_key)
-        behaviour = AimAtNeighbours(
-            learner.policy, graph, config.max_attempt_steps, config.greedy, plans, config.goes_on
+    for rollout_key in jax.random.split(rollouts_key, config.rollouts_per_epoch):
+        collect_key, update_key = jax.random.split(rollout_key)
+        actor = AimAtNeighbours(
+            train_state.policy, graph, config.max_attempt_steps, config.deterministic, plans, config.stop_on_any_change
         )
-        experience = collector.collect(behaviour, config.window, key=collect_key)
-        score = add_attempts(score, experience)
+        trajectories = collector.collect(actor, config.rollout_length, key=collect_key)
+        score = add_attempts(score, trajectories)
         remaining = jnp.float32(max(1 - steps / config.steps, 0.0))
-        learner, metrics = learn(graph, config, learner, experience, remaining, update_key)
-        steps += config.copies * config.window
+        train_state, metrics = learn(graph, config, train_state, trajectories, remaining, update_key)
+        steps += config.num_envs * config.rollout_length
         if steps >= config.steps:
             break
     collector.close()
@@ -164,7 +164,7 @@ def _practise_epoch(
         **{name: float(value) for name, value in metrics.items()},
     }
     return Practised(
-        learner,
+        train_state,
         config.decay * practised.attempts + attempts,
         config.decay * practised.successes + successes,
         practised.epoch + 1,
@@ -173,35 +173,35 @@ def _practise_epoch(
     ), metrics
 
 
-LearnWindow = Callable[[NeighbourGraph, PractiseConfig, Learner, Experience, jax.Array, Key], tuple[Learner, dict]]
+LearnWindow = Callable[[DeviceGraph, PractiseConfig, TrainState, Trajectories, jax.Array, Key], tuple[TrainState, dict]]
 """Graph, settings, learner, attempts of one window, share of the phase that remains, key → learner, metrics."""
 
 
 def _by_reinforce(
-    graph: NeighbourGraph,
+    graph: DeviceGraph,
     config: PractiseConfig,
-    learner: Learner,
-    experience: Experience,
+    train_state: TrainState,
+    trajectories: Trajectories,
     remaining: jax.Array,
     key: Key,
-) -> tuple[Learner, dict]:
+) -> tuple[TrainState, dict]:
     """Learn from the attempts themselves."""
     hindsight_key, update_key = jax.random.split(key)
     batch = attempt_batch(
-        graph, experience, step_reward=config.step_reward, hindsight_share=config.hindsight, key=hindsight_key
+        graph, trajectories, step_reward=config.step_reward, hindsight_share=config.hindsight, key=hindsight_key
     )
-    return update(learner, batch, config.learning, remaining=remaining, key=update_key)
+    return update(train_state, batch, config.learning, remaining=remaining, key=update_key)
 
 
 def _nothing_to_learn(
-    graph: NeighbourGraph, config: PractiseConfig, learner: Learner, *attempts: object
-) -> tuple[Learner, dict]:
+    graph: DeviceGraph, config: PractiseConfig, train_state: TrainState, *attempts: object
+) -> tuple[TrainState, dict]:
     """The inverse model was fitted before."""
     del graph, config, attempts
-    return learner, {}
+    return train_state, {}
 
 
-AIMS = ("neighbours", "far")
+GOAL_SAMPLING = ("neighbours", "planned")
 
 LEARNERS: dict[str, LearnWindow] = {"reinforce": _by_reinforce, "inverse": _nothing_to_learn}
 """The ways in which π can learn, and what they do with a window of attempts."""

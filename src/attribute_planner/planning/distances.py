@@ -10,8 +10,8 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
 from attribute_planner.attributes import Goal
-from attribute_planner.parts.table import TransitionTable
-from attribute_planner.planning.relaxing import SMALLEST_COST, relaxed
+from attribute_planner.planning.bellman_ford import SMALLEST_COST, relaxed
+from attribute_planner.transitions.table import TransitionTable
 
 NOWHERE = -9999
 """The successor of a set from which the goal cannot be reached, or which satisfies it (SciPy's own sentinel)."""
@@ -46,14 +46,14 @@ class ShortestPaths:
     hurry: what every environment step costs that an attempt at an edge is expected to take.
     """
 
-    def __init__(self, table: TransitionTable, step_cost: float = TIE_BREAKER, hurry: float = 0.0) -> None:
-        self.table, self.step_cost, self.hurry = table, step_cost, hurry
+    def __init__(self, table: TransitionTable, step_cost: float = TIE_BREAKER, time_cost: float = 0.0) -> None:
+        self.table, self.step_cost, self.time_cost = table, step_cost, time_cost
 
     @cached_property
     def cost(self) -> np.ndarray:
         """`float64[E]` −log c_π of each edge and what its steps cost, infinite where c_π is zero."""
         with np.errstate(divide="ignore"):
-            return -np.log(self.table.probability) + self.step_cost + self.hurry * self.table.duration
+            return -np.log(self.table.probability) + self.step_cost + self.time_cost * self.table.duration
 
     @cached_property
     def reversed_graph(self) -> csr_array:

@@ -7,8 +7,8 @@ from functools import cached_property
 import numpy as np
 
 from attribute_planner.attributes import AttributeSpace, Goal, Value
-from attribute_planner.parts.table import UNKNOWN, TransitionTable
 from attribute_planner.planning.distances import TIE_BREAKER, Distances, ShortestPaths
+from attribute_planner.transitions.table import UNKNOWN, TransitionTable
 
 CACHED_GOALS = 64
 """For how many goals distances are kept, unless more were asked for at once; the oldest is forgotten first."""
@@ -88,9 +88,9 @@ class Planner:
     hurry: what every environment step costs that a transition is expected to take.
     """
 
-    def __init__(self, table: TransitionTable, step_cost: float = TIE_BREAKER, hurry: float = 0.0) -> None:
+    def __init__(self, table: TransitionTable, step_cost: float = TIE_BREAKER, time_cost: float = 0.0) -> None:
         self.table = table
-        self.paths = ShortestPaths(table, step_cost, hurry)
+        self.paths = ShortestPaths(table, step_cost, time_cost)
         self._distances: dict[tuple[int, int, int], Distances] = {}
         self._kept = CACHED_GOALS
         self._latest: tuple[Goal, Distances] | None = None

@@ -19,13 +19,13 @@ from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.registry import ENVIRONMENTS, make
 from attribute_planner.errors import ConfigurationError, RunDirectoryError
 from attribute_planner.storage.arrays import Arrays, arrays_of, fill, read_arrays, write_arrays, write_bytes
-from attribute_planner.storage.products import (
+from attribute_planner.storage.checkpoint import (
     AGENT_ALONE,
     TABLE,
     load_detected,
     load_detector,
     load_explored,
-    load_foreseen,
+    load_forward_model,
     load_practised,
     load_table,
     policy_template,
@@ -137,7 +137,7 @@ class RunDirectory:
         return Progress(
             load_detected(env, config, arrays, notes),
             load_explored(env, config, arrays, notes),
-            load_foreseen(env, config, arrays, notes),
+            load_forward_model(env, config, arrays, notes),
             load_practised(env, config, arrays, notes),
         )
 
@@ -149,9 +149,9 @@ class RunDirectory:
         practised = notes.get("practised", {"steps": -1})
         if AGENT_ALONE in practised:
             return True
-        return practised["steps"] >= config.practise.steps and ("imagined" in notes or not config.imagines)
+        return practised["steps"] >= config.practise.steps and ("model_edges" in notes or not config.adds_model_edges)
 
-    def agent(self, env: Environment | None = None, *, imagined: bool = True) -> Agent:
+    def agent(self, env: Environment | None = None, *, model_edges: bool = True) -> Agent:
         """The agent as far as it has been trained; without transitions that were only imagined, if so wanted."""
         env, config = self.environment(env), self.description.config
         if not (self.path / AGENT).exists():
@@ -159,19 +159,19 @@ class RunDirectory:
                 f"{self.path} holds no agent yet: training stopped before its first save; --resume it."
             )
         arrays, notes = read_arrays(self.path / AGENT)
-        if not imagined and "explored" in notes:
+        if not model_edges and "explored" in notes:
             arrays = {name: array for name, array in arrays.items() if not name.startswith(TABLE)}
         if "practised" not in notes:
             raise RunDirectoryError(f"{self.path}: training has not begun to practise yet; go on with --resume.")
-        if not imagined and AGENT_ALONE in notes["practised"] and config.imagines:
+        if not model_edges and AGENT_ALONE in notes["practised"] and config.adds_model_edges:
             raise RunDirectoryError(
                 f"{self.path} holds the agent alone, in whose table what was seen and what was imagined are one; "
                 "ask the run in which it was trained."
             )
         detector = load_detector(env, config, arrays) if "detected" in notes else None
-        policy = fill("practised.policy", policy_template(env, config.practise.width), arrays)
-        foreseen = load_foreseen(env, config, arrays, notes)
-        return agent_of(env, config, detector, policy, load_table(env, config, arrays), foreseen)
+        policy = fill("practised.policy", policy_template(env, config.practise.hidden_size), arrays)
+        fitted_model = load_forward_model(env, config, arrays, notes)
+        return agent_of(env, config, detector, policy, load_table(env, config, arrays), fitted_model)
 
     def write_metrics(self, line: Mapping[str, Any]) -> None:
         """Append one line of metrics."""
@@ -196,9 +196,9 @@ def save_agent(path: Path | str, agent: Agent, config: TrainConfig, seed: int) -
     if agent.detector is not None:
         arrays |= arrays_of("detected.detector", agent.detector)
         notes["detected"] = {}
-    if agent.outlook is not None:
-        arrays |= arrays_of("foreseen.outlook", agent.outlook)
-        notes["foreseen"] = {"error": agent.doubt}
+    if agent.forward_model is not None:
+        arrays |= arrays_of("forward_model", agent.forward_model)
+        notes["forward_model"] = {"error": agent.model_error}
     write_arrays(run.path / AGENT, arrays, notes)
 
 

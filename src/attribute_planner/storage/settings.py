@@ -34,10 +34,12 @@ def _plain(value: Any) -> Any:
 
 
 def with_setting(config: Settings, assignment: str) -> Settings:
-    """Settings with one of them changed, given as `practise.copies=512`."""
+    """Settings with one of them changed, given as `practise.num_envs=512`."""
     path, equals, text = assignment.partition("=")
     if not equals:
-        raise ConfigurationError(f"A setting is written NAME=VALUE, as in practise.copies=512; {assignment!r} is not.")
+        raise ConfigurationError(
+            f"A setting is written NAME=VALUE, as in practise.num_envs=512; {assignment!r} is not."
+        )
     return _changed(config, path.split("."), text, path)
 
 

@@ -133,7 +133,7 @@ def test_observation_and_description_are_what_the_environment_promises():
     picture, values = jax.jit(ENV.observe)(state), ENV.describe(state)
     assert (picture.shape, picture.dtype) == (ENV.observation.shape, ENV.observation.dtype)
     assert (values.shape, values.dtype) == ((36,), np.int32)
-    assert np.asarray(ENV.worlds(2).reset(jax.random.key(4)).observation).shape == (2, 128, 128, 3)
+    assert np.asarray(ENV.vector_env(2).reset(jax.random.key(4)).observation).shape == (2, 128, 128, 3)
 
 
 def test_pictures_can_be_smaller_but_not_too_small():

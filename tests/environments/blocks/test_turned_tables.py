@@ -16,7 +16,7 @@ COUNT = 192
 
 @pytest.fixture(scope="module")
 def poses():
-    return ENV.worlds(COUNT).reset(jax.random.key(0)).states
+    return ENV.vector_env(COUNT).reset(jax.random.key(0)).states
 
 
 def test_there_are_as_many_as_trades_times_mirrors():

@@ -23,7 +23,7 @@ from attribute_planner.environments.interface import HostEnvironment, Key
 from attribute_planner.environments.spaces import Action, Box, Discrete, ImageSpec, Mixed
 from attribute_planner.environments.symmetry import Symmetries
 from attribute_planner.environments.tasks import Task
-from attribute_planner.environments.worlds import Moment, Worlds
+from attribute_planner.environments.vector_env import TimeStep, VectorEnv
 
 TRIES = 10
 """How often a drop is drawn again that changes no attribute; six of seven do change one."""
@@ -78,15 +78,15 @@ class ContinuousBlocks(HostEnvironment):
         """What the agent sees of one scene; can be traced."""
         return render(poses, self.image_size)
 
-    def look(self, states: Poses) -> jax.Array:
+    def observe_batch(self, states: Poses) -> jax.Array:
         return jax.vmap(self.observe)(states)
 
     def describe(self, poses: Poses) -> jax.Array:
         """`int32[36]` the true attribute values of one scene; can be traced."""
         return describe_poses(poses)
 
-    def worlds(self, copies: int) -> "ContinuousWorlds":
-        return ContinuousWorlds(self, copies)
+    def vector_env(self, num_envs: int) -> "ContinuousVectorEnv":
+        return ContinuousVectorEnv(self, num_envs)
 
     def fresh(self, poses: Poses, key: Key) -> Poses:
         """As many random scenes as are given."""
@@ -108,42 +108,42 @@ def _curriculum_of(env: ContinuousBlocks) -> tuple[Task, ...]:
     return tasks.block_curriculum(env.task(None), env.changed, describe_all)
 
 
-class ContinuousWorlds(Worlds):
+class ContinuousVectorEnv(VectorEnv):
     """Scenes that are dropped into together. `poses` are their states, `[B]` of them, replaced and never changed."""
 
-    def __init__(self, env: ContinuousBlocks, copies: int) -> None:
-        self.env, self.copies = env, copies
-        self.poses = parked_poses(copies)
-        self._scenes = Scenes(copies, env.threads)
-        self._ages = np.zeros(copies, int)
+    def __init__(self, env: ContinuousBlocks, num_envs: int) -> None:
+        self.env, self.num_envs = env, num_envs
+        self.poses = parked_poses(num_envs)
+        self._scenes = Scenes(num_envs, env.threads)
+        self._ages = np.zeros(num_envs, int)
 
-    def reset(self, key: Key, task: Task | None = None) -> Moment:
+    def reset(self, key: Key, task: Task | None = None) -> TimeStep:
         if task is not None and task.start is not None:
-            self.poses = _on_host(jax.vmap(task.start)(jax.random.split(key, self.copies)))
+            self.poses = _on_host(jax.vmap(task.start)(jax.random.split(key, self.num_envs)))
         else:
             self.poses = scatter_blocks(self._scenes, key)
         self._ages[:] = 0
-        return self._moment()
+        return self._timestep()
 
-    def reset_where(self, which: np.ndarray, key: Key) -> Moment:
+    def reset_where(self, which: np.ndarray, key: Key) -> TimeStep:
         self.poses = scatter_blocks(self._scenes, key, np.asarray(which), self.poses)
         self._ages[which] = 0
-        return self._moment()
+        return self._timestep()
 
-    def step(self, action: Action, key: Key) -> Moment:
-        return self.step_where(np.ones(self.copies, bool), action, key)
+    def step(self, action: Action, key: Key) -> TimeStep:
+        return self.step_where(np.ones(self.num_envs, bool), action, key)
 
-    def step_where(self, which: np.ndarray, action: Action, key: Key) -> Moment:
+    def step_where(self, which: np.ndarray, action: Action, key: Key) -> TimeStep:
         del key  # nothing is left to chance
         choice, point = action
         self.poses = drop_uncovered(self._scenes, self.poses, np.asarray(choice), np.asarray(point), which)
         self._ages[which] += 1
-        return self._moment()
+        return self._timestep()
 
-    def put_back(self, states: Poses) -> Moment:
+    def restore_state(self, states: Poses) -> TimeStep:
         self.poses = states
         self._ages[:] = 0
-        return self._moment()
+        return self._timestep()
 
     def values(self) -> np.ndarray:
         """`int32[B, 36]` the attribute values of every copy as it is now."""
@@ -156,10 +156,10 @@ class ContinuousWorlds(Worlds):
     def draw(self, copy: int) -> np.ndarray:
         return draw_poses(jax.tree.map(lambda leaf: leaf[copy], self.poses))
 
-    def _moment(self) -> Moment:
+    def _timestep(self) -> TimeStep:
         observation, values = _look(self.poses, self.env.image_size)
         truncated = self._ages >= self.env.episode_steps
-        return Moment(observation, values, np.zeros(self.copies, bool), truncated, self.poses)
+        return TimeStep(observation, values, np.zeros(self.num_envs, bool), truncated, self.poses)
 
 
 def scatter_blocks(scenes: Scenes, key: Key, which: np.ndarray | None = None, poses: Poses | None = None) -> Poses:

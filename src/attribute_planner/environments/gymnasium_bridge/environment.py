@@ -10,7 +10,6 @@ import jax.numpy as jnp
 
 from attribute_planner.attributes import Attribute, AttributeSpace, Goal, Value
 from attribute_planner.environments.gymnasium_bridge.actions import Actions, actions_of
-from attribute_planner.environments.gymnasium_bridge.copies import Copies
 from attribute_planner.environments.gymnasium_bridge.describing import (
     Describe,
     ReadValues,
@@ -19,7 +18,8 @@ from attribute_planner.environments.gymnasium_bridge.describing import (
     reading,
 )
 from attribute_planner.environments.gymnasium_bridge.observations import Encoder, encoder_by, encoder_for
-from attribute_planner.environments.gymnasium_bridge.worlds import GymnasiumWorlds
+from attribute_planner.environments.gymnasium_bridge.pool import Copies
+from attribute_planner.environments.gymnasium_bridge.vector_env import GymnasiumVectorEnv
 from attribute_planner.environments.interface import HostEnvironment
 from attribute_planner.environments.labels import Labels
 from attribute_planner.environments.registry import ENVIRONMENTS
@@ -67,13 +67,13 @@ def from_gymnasium(
     if (describe is None) == (labelled is None):
         raise ConfigurationError("Give either describe=… or labelled=…: it is what tells the attributes of a state.")
     space = attribute_space(attributes)
-    copies = Copies(make)
-    (first,) = copies.lend(1)
+    num_envs = Copies(make)
+    (first,) = num_envs.acquire(1)
     encoder = _encoder(first, encode_observation)
     limit = _episode_steps(first, episode_steps)
     env = GymnasiumEnvironment(
         name=_name(first, name),
-        copies=copies,
+        num_envs=num_envs,
         space=space,
         encoder=encoder,
         offered=actions_of(first.action_space, action_names),
@@ -82,7 +82,7 @@ def from_gymnasium(
         read_values=None if describe is None else reading(describe, space),
         labels=None if labelled is None else labels_of(labelled, space, encoder),
     )
-    copies.take_back([first])
+    num_envs.release([first])
     return env
 
 
@@ -99,7 +99,7 @@ class GymnasiumEnvironment(HostEnvironment):
     """
 
     name: str
-    copies: Copies
+    num_envs: Copies
     space: AttributeSpace
     encoder: Encoder
     offered: Actions
@@ -121,19 +121,19 @@ class GymnasiumEnvironment(HostEnvironment):
         return self.offered.space
 
     @property
-    def describes(self) -> bool:
+    def has_attribute_fn(self) -> bool:
         return self.read_values is not None
 
     @property
     def tasks(self) -> Mapping[str, Task]:
         return self.asked
 
-    def worlds(self, copies: int) -> GymnasiumWorlds:
-        return GymnasiumWorlds(self, copies)
+    def vector_env(self, num_envs: int) -> GymnasiumVectorEnv:
+        return GymnasiumVectorEnv(self, num_envs)
 
     def close(self) -> None:
         """Close all copies that nobody uses."""
-        self.copies.close()
+        self.num_envs.close()
 
 
 def another_value(space: AttributeSpace, max_steps: int) -> Task:

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Sequence
 
 from attribute_planner.errors import unknown_name
-from attribute_planner.experiments.cells import SCALES, Cell, Subject, cells_of
 from attribute_planner.experiments.records import Record
-from attribute_planner.experiments.subjects import SUBJECTS
+from attribute_planner.experiments.run_specs import SUBJECTS
+from attribute_planner.experiments.runs import SCALES, Cell, Subject, cells_of
 from attribute_planner.experiments.tables import (
     blocks,
     continuous,

@@ -1,7 +1,7 @@
 """The paper's Tables 1 and 5 (the full one): block stacking on a grid, from pictures."""
 
-from attribute_planner.experiments.cells import OURS, PUBLISHED, REACTIVE, WITHOUT_C_PI, Execution
-from attribute_planner.experiments.subjects.blocks import TASKS
+from attribute_planner.experiments.run_specs.blocks import TASKS
+from attribute_planner.experiments.runs import OURS, PUBLISHED, REACTIVE, WITHOUT_C_PI, Execution
 from attribute_planner.experiments.tables.layout import Column, Row, Table, entry
 
 COLUMNS = tuple(

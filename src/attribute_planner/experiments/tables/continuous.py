@@ -3,7 +3,7 @@
 from functools import partial
 
 from attribute_planner.configuration import PRESETS
-from attribute_planner.experiments.cells import OURS, PUBLISHED, WITHOUT_C_PI
+from attribute_planner.experiments.runs import OURS, PUBLISHED, WITHOUT_C_PI
 from attribute_planner.experiments.tables.blocks import COLUMNS, beyond, planner
 from attribute_planner.experiments.tables.blocks import baseline as of_blocks
 from attribute_planner.experiments.tables.layout import Table

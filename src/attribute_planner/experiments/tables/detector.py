@@ -1,7 +1,7 @@
 """Section 4.1's numbers on the attribute detector."""
 
-from attribute_planner.experiments.cells import OURS, PUBLISHED
-from attribute_planner.experiments.subjects.blocks import FEW_SMALL_LABELS, SMALL_LABELS
+from attribute_planner.experiments.run_specs.blocks import FEW_SMALL_LABELS, SMALL_LABELS
+from attribute_planner.experiments.runs import OURS, PUBLISHED
 from attribute_planner.experiments.tables.layout import COUNT, ERROR, Column, Row, Table, entry, scalar
 
 TABLE = Table(

@@ -1,6 +1,6 @@
 """The paper's Table 3: success on the switches and on crafting."""
 
-from attribute_planner.experiments.cells import OURS, PUBLISHED, REACTIVE, Execution
+from attribute_planner.experiments.runs import OURS, PUBLISHED, REACTIVE, Execution
 from attribute_planner.experiments.tables.layout import Column, Row, Table, entry
 
 AP_SWITCHES, AP_CRAFTING = 83.1, 99.8

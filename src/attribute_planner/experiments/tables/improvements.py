@@ -1,7 +1,7 @@
 """What each of our changes buys by itself; the paper has no such tables. All are read against its own agent."""
 
-from attribute_planner.experiments.cells import OURS, PUBLISHED, Execution
-from attribute_planner.experiments.subjects import blocks, grid_worlds
+from attribute_planner.experiments.run_specs import blocks, grid_worlds
+from attribute_planner.experiments.runs import OURS, PUBLISHED, Execution
 from attribute_planner.experiments.tables.layout import Column, Row, Table, entry
 
 _MAIN = {"switches": ("multi-step", 83.1), "crafting": ("craft", 99.8)}

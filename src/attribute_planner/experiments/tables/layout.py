@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from attribute_planner.experiments.cells import Execution, Measurement
+from attribute_planner.experiments.runs import Execution, Measurement
 
 PERCENT, COUNT, ERROR = "%", "count", "% error"
 """What the numbers of a column are: success in %, how many, or errors in % with more digits."""

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 from attribute_planner.configuration import PRESETS
-from attribute_planner.experiments.cells import PUBLISHED, REACTIVE, Execution, ours_in
-from attribute_planner.experiments.subjects.starcraft import VERSIONS
+from attribute_planner.experiments.run_specs.starcraft import VERSIONS
+from attribute_planner.experiments.runs import PUBLISHED, REACTIVE, Execution, ours_in
 from attribute_planner.experiments.tables.layout import Column, Entry, Row, Table, entry
 
 AP = (31.7, 35.2)

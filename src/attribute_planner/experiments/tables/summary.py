@@ -1,6 +1,6 @@
 """The README's table: the paper's agent beside ours on the main tasks."""
 
-from attribute_planner.experiments.cells import PUBLISHED, ours_in
+from attribute_planner.experiments.runs import PUBLISHED, ours_in
 from attribute_planner.experiments.tables.layout import Column, Entry, Row, Table, entry
 
 

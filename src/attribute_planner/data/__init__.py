@@ -1,0 +1,1 @@
+"""Experience: rollouts of actors in environments, and what they leave behind."""

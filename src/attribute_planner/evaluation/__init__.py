@@ -1,0 +1,1 @@
+"""Success on tasks, with its interval."""

@@ -1,0 +1,132 @@
+"""Evaluation: how often an agent reaches the goals of a task."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from attribute_planner.agent import Agent
+from attribute_planner.attributes import Goal
+from attribute_planner.configuration import require_positive
+from attribute_planner.environments.tasks import Task, is_solved_at_start
+from attribute_planner.environments.vector_env import TimeStep, VectorEnv, where_batch
+from attribute_planner.errors import AttributePlannerError
+from attribute_planner.evaluation.statistics import Interval, success_interval
+from attribute_planner.planning.episode import Episode
+from attribute_planner.planning.executor import ExecutionConfig
+
+Key = jax.Array
+
+AT_ONCE = 1000
+"""How many episodes run side by side."""
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """How an agent did on a task.
+
+    success: share of the episodes that reached the goal; interval: its 95 % interval.
+    mean_steps: environment steps of the successful ones.
+    planned: mean probability that the plans promised at the start.
+    oracle: share of the same tasks that the environment's own scripted player solves; `None` where there is none.
+    failures: why the others failed, in words, and how many; the most frequent reason first.
+    """
+
+    environment: str
+    task: str
+    mode: str
+    episodes: int
+    success: float
+    interval: Interval
+    mean_steps: float
+    mean_replans: float
+    planned: float
+    max_steps: int
+    oracle: float | None = None
+    failures: Mapping[str, int] = field(default_factory=dict)
+
+
+def evaluate(
+    agent: Agent, task: str | None = None, *, episodes: int = 1000, mode: str = "default", seed: int = 0
+) -> Evaluation:
+    """The success rate of an agent on fresh tasks; those solved at the start are drawn again."""
+    require_positive("episodes", episodes)
+    chosen = agent.task(task)
+    done: list[Episode] = []
+    solvable: list[bool] = []
+    for batch_key in batch_keys(seed):
+        count = min(AT_ONCE, episodes - len(done))
+        attempted, solved = attempt_tasks(agent, chosen, count, mode, key=batch_key)
+        done += attempted
+        solvable += solved
+        if len(done) >= episodes:
+            break
+    return _summary(agent, chosen, mode, done, solvable)
+
+
+def attempt_tasks(agent: Agent, task: Task, count: int, mode: str, *, key: Key) -> tuple[list[Episode], list[bool]]:
+    """`count` episodes, side by side; and whether the environment's oracle, if it has one, solves the same tasks."""
+    start_key, goal_key, pursue_key = jax.random.split(key, 3)
+    envs = agent.env.vector_env(count)
+    try:
+        timestep = envs.reset(start_key, task)
+        start = np.asarray(agent.detect(timestep) if timestep.attributes is None else timestep.attributes)
+        drawn = draw_goals(task, envs, start, key=goal_key)
+        solved = oracle_success(agent, task, timestep, drawn)
+        goals = [drawn[copy] for copy in range(count)]
+        config = ExecutionConfig(mode, agent.patience)
+        return agent.pursue(envs, timestep, goals, task.max_steps, config, key=pursue_key), solved
+    finally:
+        envs.close()
+
+
+DRAWS = 50
+"""How often a goal that is solved at the start is drawn again before we conclude that the task has no others."""
+
+
+def draw_goals(task: Task, envs: VectorEnv, start: np.ndarray, *, key: Key) -> Goal:
+    """`[B]` a goal for each copy that its start, with attribute values `[B, A]`, does not satisfy already."""
+    first_key, *other_keys = jax.random.split(key, DRAWS)
+    goals = envs.goals(task, first_key)
+    for draw_key in other_keys:
+        solved = is_solved_at_start(goals, start)
+        if not solved.any():
+            return goals
+        goals = where_batch(jnp.asarray(solved), envs.goals(task, draw_key), goals)
+    raise AttributePlannerError(f"Task {task.name!r} only has goals that are satisfied at the start.")
+
+
+def oracle_success(agent: Agent, task: Task, timestep: TimeStep, goals: Goal) -> list[bool]:
+    """Which goals the environment's oracle reaches from the same start; empty if it has none."""
+    solved = agent.env.oracle(timestep.states, goals, task.max_steps)
+    return [] if solved is None else np.asarray(solved).tolist()
+
+
+def batch_keys(seed: int) -> Iterator[Key]:
+    """A key for each batch of episodes: with the same seed, all models face the same tasks."""
+    key = jax.random.key(seed)
+    number = 0
+    while True:
+        yield jax.random.fold_in(key, number)
+        number += 1
+
+
+def _summary(agent: Agent, task: Task, mode: str, episodes: list[Episode], solvable: list[bool]) -> Evaluation:
+    won = [episode for episode in episodes if episode.success]
+    return Evaluation(
+        environment=agent.env.name,
+        task=task.name,
+        mode=mode,
+        episodes=len(episodes),
+        success=len(won) / len(episodes),
+        interval=success_interval(len(won), len(episodes)),
+        mean_steps=float(np.mean([episode.steps for episode in won])) if won else float("nan"),
+        mean_replans=float(np.mean([episode.replans for episode in episodes])),
+        planned=float(np.mean([episode.plan.probability for episode in episodes])),
+        max_steps=task.max_steps,
+        oracle=float(np.mean(solvable)) if solvable else None,
+        failures=dict(Counter(episode.reason for episode in episodes if not episode.success).most_common()),
+    )

@@ -1,0 +1,115 @@
+"""The few layers that all networks here are made of; they take any number of leading batch axes."""
+
+from collections.abc import Sequence
+from functools import reduce
+from itertools import accumulate
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+Key = jax.Array
+
+
+class Dense(eqx.Module):
+    """A linear layer on the last axis, with orthogonal weights times `gain`."""
+
+    weight: jax.Array
+    bias: jax.Array
+
+    def __init__(self, inputs: int, outputs: int, *, gain: float = 2**0.5, key: Key) -> None:
+        self.weight = jax.nn.initializers.orthogonal(gain)(key, (inputs, outputs), jnp.float32)
+        self.bias = jnp.zeros(outputs)
+
+    def __call__(self, *inputs: jax.Array) -> jax.Array:
+        """Of inputs side by side. What is the same along a batch axis may have size 1 there, and is reckoned once."""
+        ends = list(accumulate(part.shape[-1] for part in inputs))
+        weights = jnp.split(self.weight, ends[:-1])
+        outputs = reduce(jnp.add, (part @ weight for part, weight in zip(inputs, weights, strict=True)))
+        return outputs + self.bias.reshape((1,) * (outputs.ndim - 1) + (-1,))
+
+
+class Tower(eqx.Module):
+    """Linear layers with a nonlinearity after each."""
+
+    layers: tuple[Dense, ...]
+
+    def __init__(self, inputs: int, widths: Sequence[int], *, key: Key) -> None:
+        keys = jax.random.split(key, len(widths))
+        sizes = [inputs, *widths]
+        self.layers = tuple(Dense(i, o, key=k) for i, o, k in zip(sizes, widths, keys, strict=False))
+
+    def __call__(self, *inputs: jax.Array) -> jax.Array:
+        """Of inputs side by side, as a layer takes them."""
+        first, *others = self.layers
+        outputs = jax.nn.elu(first(*inputs))
+        for layer in others:
+            outputs = jax.nn.elu(layer(outputs))
+        return outputs
+
+
+class BagOfWords(eqx.Module):
+    """A sum of word embeddings: a linear layer on a multi-hot vector, without the zeros.
+
+    rows: `[vocabulary + 1, width]` one row per word; the last belongs to absent words, is zero and stays so.
+    """
+
+    rows: jax.Array
+    bias: jax.Array
+
+    def __init__(self, vocabulary: int, hidden_size: int, *, words: int, key: Key) -> None:
+        rows = jax.random.normal(key, (vocabulary + 1, hidden_size)) / words**0.5
+        self.rows = rows.at[-1].set(0.0)
+        self.bias = jnp.zeros(hidden_size)
+
+    def __call__(self, words: jax.Array) -> jax.Array:
+        words = words.astype(jnp.int32)
+        words = jnp.where(words < 0, len(self.rows) - 1, words)
+        flat = words.reshape(-1, words.shape[-1])
+        return (sum_of_rows(self.rows, flat) + self.bias[None]).reshape(*words.shape[:-1], -1)
+
+
+UNROLLED = 8
+"""How many words are added at a time: more make the compiler slower, and a GPU faster."""
+
+
+@jax.custom_vjp
+def sum_of_rows(rows: jax.Array, words: jax.Array) -> jax.Array:
+    """`[N, width]` for each bag of words `[N, K]` the sum of its rows.
+
+    One gather (and, for the gradient, one scatter into the same array) per place in the bag: on a CPU that is several
+    times as fast as one for all places, since each then copies whole rows.
+    """
+    nothing = jnp.zeros((len(words), rows.shape[1]), rows.dtype)
+    return jax.lax.scan(lambda summed, word: (summed + rows[word], None), nothing, words.T, unroll=UNROLLED)[0]
+
+
+def _sum_forwards(rows: jax.Array, words: jax.Array) -> tuple[jax.Array, tuple[jax.Array, jax.Array]]:
+    return sum_of_rows(rows, words), (rows, words)
+
+
+def _sum_backwards(saved: tuple[jax.Array, jax.Array], slope: jax.Array) -> tuple[jax.Array, None]:
+    rows, words = saved
+    return sum_by_row(words, slope, len(rows), 1 if jax.default_backend() == "cpu" else PARTIAL_SUMS), None
+
+
+PARTIAL_SUMS = 16
+"""On a GPU, additions to one place queue up, and some words are in almost every bag. Several sums, each of some of the
+bags, are several queues; many more gain little, and no longer fit into its fast memory."""
+
+
+def sum_by_row(words: jax.Array, slope: jax.Array, rows: int, partial_sums: int = 1) -> jax.Array:
+    """`[rows, width]` for each row the sum of the slopes `[N, width]` of the bags `[N, K]` with its word."""
+    which = jnp.arange(len(words)) % partial_sums * rows
+    # Absent words learn nothing: they are past the end, where nothing is added.
+    places = jnp.where(words == rows - 1, partial_sums * rows, words + which[:, None]).T
+
+    def add(summed: jax.Array, place: jax.Array) -> tuple[jax.Array, None]:
+        return summed.at[place].add(slope, mode="drop"), None
+
+    nothing = jnp.zeros((partial_sums * rows, slope.shape[1]), slope.dtype)
+    summed = jax.lax.scan(add, nothing, places, unroll=UNROLLED)[0]
+    return summed.reshape(partial_sums, rows, -1).sum(axis=0)
+
+
+sum_of_rows.defvjp(_sum_forwards, _sum_backwards)

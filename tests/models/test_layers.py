@@ -1,0 +1,78 @@
+from collections.abc import Callable
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from attribute_planner.models.layers import (
+    BagOfWords,
+    Dense,
+    Tower,
+    sum_by_row,
+    sum_of_rows,
+)
+
+
+def gathered_sum(rows: jax.Array, words: jax.Array) -> jax.Array:
+    """The plain version: all rows at once."""
+    return rows[words].sum(axis=1)
+
+
+@pytest.fixture
+def rows() -> jax.Array:
+    return jnp.asarray(np.random.default_rng(0).normal(size=(12, 4)), jnp.float32)
+
+
+@pytest.fixture
+def words() -> jax.Array:
+    """Bags with repeated words in them, more than are added at a time."""
+    return jnp.asarray(np.random.default_rng(1).integers(0, 12, (7, 19)), jnp.int32)
+
+
+def test_a_sum_of_rows_is_that_of_a_plain_gather(rows: jax.Array, words: jax.Array):
+    np.testing.assert_allclose(jax.jit(sum_of_rows)(rows, words), gathered_sum(rows, words), rtol=1e-5, atol=1e-5)
+
+
+def test_its_gradient_is_that_of_the_plain_version_but_for_absent_words(rows: jax.Array, words: jax.Array):
+    def squares(sum_of):
+        return lambda rows: (sum_of(rows, words) ** 3).sum()
+
+    ours, plain = (jax.jit(jax.grad(squares(sum_of)))(rows) for sum_of in (sum_of_rows, gathered_sum))
+    np.testing.assert_allclose(ours, plain.at[-1].set(0.0), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("partial_sums", [2, 16])
+def test_partial_sums_add_up_to_the_whole(words: jax.Array, partial_sums: int):
+    slope = jnp.asarray(np.random.default_rng(2).normal(size=(len(words), 4)), jnp.float32)
+    np.testing.assert_allclose(sum_by_row(words, slope, 12, partial_sums), sum_by_row(words, slope, 12), atol=1e-5)
+
+
+def test_a_bag_of_words_by_hand():
+    bag = BagOfWords(3, 2, words=1, key=jax.random.key(0))
+    row = np.asarray(bag.rows)
+    # Absent words, wherever they stand, add nothing.
+    expected = np.stack([row[0] + row[2] + row[2], row[1], np.zeros(2)])
+    found = eqx.filter_jit(bag)(jnp.array([[0, 2, 2], [-1, 1, -1], [-1, -1, -1]], jnp.int16))
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+def shape_of(layer: Callable[[jax.Array], Callable[[jax.Array], jax.Array]], *inputs: int) -> tuple[int, ...]:
+    """The shape of what a layer, made with a key, makes of such inputs; nothing is computed."""
+    whole = lambda key, values: layer(key)(values)  # noqa: E731
+    return eqx.filter_eval_shape(whole, jax.random.key(0), jnp.zeros(inputs)).shape
+
+
+def test_layers_take_any_number_of_leading_axes():
+    assert shape_of(lambda key: Dense(3, 5, key=key), 2, 4, 3) == (2, 4, 5)
+    assert shape_of(lambda key: Tower(3, (6, 5), key=key), 3) == (5,)
+    assert shape_of(lambda key: BagOfWords(9, 5, words=4, key=key), 2, 3, 4) == (2, 3, 5)
+
+
+def test_inputs_side_by_side_are_as_good_as_joined_ones():
+    key = jax.random.key(0)
+    tower = Tower(7, (5, 3), key=key)
+    seen, done = jax.random.normal(key, (4, 1, 3)), jax.random.normal(jax.random.fold_in(key, 1), (4, 6, 4))
+    joined = jnp.concatenate([jnp.broadcast_to(seen, (4, 6, 3)), done], axis=-1)
+    np.testing.assert_allclose(tower(seen, done), tower(joined), atol=1e-5)

@@ -1,0 +1,223 @@
+"""Examples, outlook and foresight, on a world in which two places look alike to the table but not to the eye."""
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import attribute_planner as ap
+from attribute_planner.agent import Agent
+from attribute_planner.data.examples import collect_examples, count_examples
+from attribute_planner.environments.graph_world import Place, graph_world
+from attribute_planner.errors import ConfigurationError, RunDirectoryError
+from attribute_planner.evaluation.evaluate import evaluate
+from attribute_planner.learning.fitting import FitConfig
+from attribute_planner.learning.inverse import InverseConfig
+from attribute_planner.learning.progress import nobody
+from attribute_planner.models.beliefs import certain
+from attribute_planner.models.detector import AttributeDetector
+from attribute_planner.models.forward_model import ForwardModel, actions_to_try, expect_all
+from attribute_planner.phases.forward_model import (
+    MODEL_EDGE_ATTEMPTS,
+    ForwardModelConfig,
+    forward_model_error,
+    model_transitions,
+)
+from attribute_planner.planning.lookahead import Lookahead
+from attribute_planner.storage.run_directory import RunDirectory, ship
+from tests.probes import RING, TINY, Hosted, numbers, with_drawn_weights
+
+HERE, ALSO_HERE = Place((0,)), Place((0,), 1)
+ALIASED = graph_world(
+    numbers(3),
+    [
+        (HERE, 0, (2,)),
+        (ALSO_HERE, 1, (1,)),
+        ((1,), 0, (2,)),
+        ((2,), 0, HERE),
+        ((2,), 1, ALSO_HERE),
+    ],
+    episode_steps=8,
+)
+"""From one of the two places with value 0 the way to 2 is direct, from the other it leads over 1."""
+
+QUICK = FitConfig(updates=200, batch=32, learning_rate=0.02)
+SINGLE_STEPS = replace(
+    TINY,
+    explore=replace(TINY.explore, steps=512, policy="random", num_envs=64),
+    practise=replace(TINY.practise, method="inverse", max_attempt_steps=1, steps=1_600, deterministic=True, decay=1.0),
+    inverse=InverseConfig(fit=QUICK),
+    forward_model=ForwardModelConfig(learn=True, fit=QUICK, hidden_size=16, val_fraction=0.1),
+)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Agent, Path]:
+    run_dir = tmp_path_factory.mktemp("single-steps") / "run"
+    return ap.train(ALIASED, config=SINGLE_STEPS, run_dir=run_dir), run_dir
+
+
+@pytest.mark.parametrize("env", [ALIASED, Hosted(ALIASED)])
+def test_examples_are_single_steps_of_the_world(env: Hosted):
+    examples = collect_examples(env, None, 100, num_envs=16, steps_per_episode=3, key=jax.random.key(0), watch=nobody)
+    assert examples.size == 100
+    place = np.asarray(env.observe_batch(examples.before)).argmax(axis=-1)
+    states = jax.vmap(ALIASED.step, (0, 0, None))(jnp.asarray(place), jnp.asarray(examples.action), jax.random.key(0))
+    np.testing.assert_array_equal(jax.vmap(ALIASED.describe)(states), examples.values_after)
+    counts = count_examples(env, examples, symmetric=True)
+    assert counts.total == examples.changed.sum()
+    assert len(counts.pairs) == 4, "0 to 2, 0 to 1, 1 to 2, 2 to 0"
+
+
+def test_the_outlook_knows_what_each_action_leads_to(run: tuple[Agent, Path]):
+    agent, _ = run
+    assert agent.forward_model is not None
+    places = jnp.arange(len(ALIASED.places))
+    values = jax.vmap(ALIASED.describe)(places)
+    actions = actions_to_try(ALIASED.actions, len(places), 0, key=jax.random.key(0))
+    expected, log_prob = expect_all(
+        agent.forward_model, agent.forward_model.features(ALIASED.observe_batch(places)), certain(values), actions
+    )
+    truth = jax.vmap(
+        lambda place: jax.vmap(lambda action: ALIASED.describe(ALIASED.step(place, action, jax.random.key(0))))(
+            jnp.arange(2)
+        )
+    )(places)
+    np.testing.assert_array_equal(expected, truth)
+    assert np.exp(np.asarray(log_prob)).min() > 0.8
+
+
+def test_imagined_transitions_are_those_of_the_graph(run: tuple[Agent, Path]):
+    agent, _ = run
+    assert agent.forward_model is not None
+    examples = collect_examples(
+        ALIASED, None, 64, num_envs=64, steps_per_episode=1, key=jax.random.key(3), watch=nobody
+    )
+    states, possible = model_transitions(
+        ALIASED, agent.forward_model, examples, SINGLE_STEPS.forward_model, key=jax.random.key(0)
+    )
+    pairs = {tuple(int(possible.sets.rows[end, 0]) for end in pair) for pair in possible.pairs.rows}
+    assert pairs == {(0, 2), (0, 1), (1, 2), (2, 0)}
+    assert sum(states.values()) == 64
+    assert forward_model_error(ALIASED, agent.forward_model, examples) == 0.0
+
+
+def test_foresight_takes_the_way_that_is_open(run: tuple[Agent, Path]):
+    agent, _ = run
+    foreseeing = evaluate(agent, episodes=200, seed=1)
+    assert foreseeing.success == 1.0
+    assert foreseeing.mean_replans == 0.0
+    paper = evaluate(agent, episodes=200, mode="paper", seed=1)
+    assert paper.success < 0.95, "where the direct way is closed, the paper's execution tries it for ever"
+    assert paper.success < evaluate(agent, episodes=200, mode="memory", seed=1).success
+
+
+def test_an_outlook_that_has_learned_nothing_does_no_harm(run: tuple[Agent, Path]):
+    agent, _ = run
+    clueless = replace(
+        agent, forward_model=with_drawn_weights(lambda key: ForwardModel(ALIASED, 16, key=key)), model_error=1.0
+    )
+    tried = evaluate(clueless, episodes=200, seed=1).success
+    assert tried >= evaluate(agent, episodes=200, mode="memory", seed=1).success
+    assert tried > evaluate(clueless, episodes=200, mode="outlook", seed=1).success
+    # Each step is as likely as the table says.
+    trace = clueless.reach({"n": 2}, seed=2).trace
+    assert {step.probability for step in trace} <= set(agent.table.probability.tolist())
+
+
+class Unsure(AttributeDetector):
+    """Sees what is there, but never quite believes it."""
+
+    def __init__(self) -> None:
+        ignorant = with_drawn_weights(lambda key: AttributeDetector(ALIASED, 2, key=key))
+        self.trunk, self.heads, self.space = ignorant.trunk, ignorant.heads, ignorant.space
+
+    def logits(self, observation: Any) -> jax.Array:
+        value = jnp.array([place.values[0] for place in ALIASED.places])[jnp.argmax(observation, axis=-1)]
+        return jax.nn.one_hot(value, 3)[..., None, :]
+
+
+def test_when_time_is_up_even_the_unsure_stop(run: tuple[Agent, Path]):
+    agent, _ = run
+    unsure = replace(agent, env=replace(ALIASED, start=HERE), detector=Unsure())
+    in_time = unsure.reach({"n": 2}, max_steps=1)
+    assert (in_time.success, in_time.steps) == (True, 1)
+
+
+def test_whoever_looks_ahead_is_told_which_step_is_the_last(run: tuple[Agent, Path], monkeypatch: pytest.MonkeyPatch):
+    told, choose = [], Lookahead.choose
+
+    def spy(self: Lookahead, *args: Any, last: bool) -> int | None:
+        told.append(last)
+        return choose(self, *args, last=last)
+
+    monkeypatch.setattr(Lookahead, "choose", spy)
+    agent = replace(run[0], env=replace(ALIASED, start=HERE))
+    agent.reach({"n": 2}, max_steps=1)
+    agent.reach({"n": 2}, max_steps=2)
+    assert told == [True, False]
+
+
+def test_a_trace_tells_what_was_expected(run: tuple[Agent, Path]):
+    agent, _ = run
+    episode = agent.reach({"n": 2}, seed=2)
+    assert episode.success
+    assert all(step.outcome == "arrived" and step.probability > 0.8 for step in episode.trace)
+    assert episode.trace[-1].aim == {"n": 2}
+
+
+def test_a_loaded_agent_is_the_one_that_was_trained(run: tuple[Agent, Path]):
+    agent, run_dir = run
+    loaded = ap.load(run_dir, env=ALIASED)
+    assert (loaded.deterministic, loaded.patience, loaded.model_error) == (True, 1, agent.model_error)
+    np.testing.assert_array_equal(loaded.table.probability, agent.table.probability)
+    assert evaluate(loaded, episodes=50, seed=1).success == 1.0
+
+
+def test_what_ships_does_not_pass_off_the_imagined_as_seen(run: tuple[Agent, Path], tmp_path: Path):
+    trained, shipped = RunDirectory(run[1]), tmp_path / "shipped"
+    ship(trained, shipped, ALIASED)
+    assert RunDirectory(shipped).agent(ALIASED).table.num_edges == trained.agent(ALIASED).table.num_edges
+    with pytest.raises(RunDirectoryError, match=r"what was seen and what was imagined are one; ask the run"):
+        RunDirectory(shipped).agent(ALIASED, model_edges=False)
+
+
+def test_a_finished_run_that_goes_on_changes_nothing(run: tuple[Agent, Path]):
+    agent, run_dir = run
+    again = ap.train(ALIASED, run_dir=run_dir, resume=True)
+    np.testing.assert_array_equal(again.table.probability, agent.table.probability)
+
+
+def test_a_run_with_more_examples_learns_anew(run: tuple[Agent, Path], tmp_path: Path):
+    agent, run_dir = run
+    shutil.copytree(run_dir, tmp_path / "run")
+    again = ap.train(ALIASED, run_dir=tmp_path / "run", resume=True, steps=SINGLE_STEPS.steps * 2)
+    assert again.table.visits.sum() > 1.5 * agent.table.visits.sum()
+    assert evaluate(again, episodes=50, seed=1).success == 1.0
+
+
+@pytest.mark.slow
+def test_with_an_outlook_no_practice_is_needed(tmp_path: Path):
+    unpractised = replace(SINGLE_STEPS, practise=replace(SINGLE_STEPS.practise, steps=0))
+    ap.train(ALIASED, config=unpractised, run_dir=tmp_path / "run")
+    agent = ap.load(tmp_path / "run", env=ALIASED)
+    assert agent.table.attempts.max() == MODEL_EDGE_ATTEMPTS
+    assert evaluate(agent, episodes=100, seed=1).success == 1.0
+    with pytest.raises(ConfigurationError, match=r"PractiseConfig\.steps must be greater than zero"):
+        replace(unpractised, forward_model=ForwardModelConfig())
+
+
+def test_an_outlook_needs_single_steps():
+    with pytest.raises(ConfigurationError, match=r"forward_model\.learn needs practise\.method=inverse"):
+        replace(TINY, forward_model=ForwardModelConfig(learn=True))
+
+
+def test_a_world_without_symmetries_is_counted_as_it_is():
+    examples = collect_examples(RING, None, 64, num_envs=64, steps_per_episode=1, key=jax.random.key(0), watch=nobody)
+    one, other = (count_examples(RING, examples, symmetric=symmetric) for symmetric in (False, True))
+    assert (one.total, len(one.pairs)) == (other.total, len(other.pairs))

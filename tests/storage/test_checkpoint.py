@@ -1,0 +1,45 @@
+from dataclasses import replace
+
+import equinox as eqx
+import jax
+import numpy as np
+import pytest
+
+from attribute_planner.configuration import default_config
+from attribute_planner.environments.blocks.continuous import ContinuousBlocks
+from attribute_planner.errors import ConfigurationError
+from attribute_planner.models.detector import AttributeDetector
+from attribute_planner.models.forward_model import ForwardModel
+from attribute_planner.storage.arrays import arrays_of
+from attribute_planner.storage.checkpoint import load_detector, load_forward_model
+from tests.probes import with_drawn_weights
+
+WIDTH, KEYPOINTS = 8, 3
+
+
+def test_networks_with_keypoints_come_back_as_they_were():
+    env, config = ContinuousBlocks(image_size=16), default_config("blocks-continuous")
+    config = replace(
+        config,
+        detect=replace(config.detect, hidden_size=WIDTH, keypoints=KEYPOINTS),
+        forward_model=replace(config.forward_model, hidden_size=WIDTH, keypoints=KEYPOINTS),
+    )
+    detector = with_drawn_weights(lambda key: AttributeDetector(env, WIDTH, KEYPOINTS, key=key))
+    forward_model = with_drawn_weights(lambda key: ForwardModel(env, WIDTH, KEYPOINTS, key=key))
+    arrays = arrays_of("detected.detector", detector) | arrays_of("forward_model", forward_model)
+
+    fitted_model = load_forward_model(env, config, arrays, {"forward_model": {"error": 0.25}})
+    assert fitted_model is not None
+    assert fitted_model.error == 0.25
+    for before, after in ((detector, load_detector(env, config, arrays)), (forward_model, fitted_model.forward_model)):
+        saved, loaded = (jax.tree.leaves(eqx.filter(each, eqx.is_array)) for each in (before, after))
+        assert (KEYPOINTS,) in [leaf.shape for leaf in loaded]
+        for one, other in zip(saved, loaded, strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("phase", ["detect", "forward_model"])
+def test_fewer_than_no_keypoints_are_one_clear_line(phase: str):
+    config = default_config("blocks-continuous")
+    with pytest.raises(ConfigurationError, match=r"keypoints is a number of places, or 0 for none; it is -1\."):
+        replace(config, **{phase: replace(getattr(config, phase), keypoints=-1)})

@@ -1,0 +1,125 @@
+import numpy as np
+import pytest
+
+from attribute_planner.attributes import Attribute, AttributeSpace
+from attribute_planner.errors import UnknownNameError
+from attribute_planner.transitions.counting import TransitionCounts
+from attribute_planner.transitions.table import UNKNOWN, TransitionTable, table_of_counts
+from tests.probes import numbers, partial_goal
+
+SPACE = AttributeSpace((Attribute("lamp"), Attribute("n", range(4))))
+
+
+def counted(space: AttributeSpace, transitions: list[tuple[tuple[int, ...], tuple[int, ...], int]]) -> TransitionTable:
+    """The table after exploration saw each transition so often."""
+    counts = TransitionCounts(space.num_words)
+    for source, target, times in transitions:
+        ends = [np.asarray(space.pack(np.array([values] * times, np.int32))) for values in (source, target)]
+        counts.record(*ends)
+    return table_of_counts(space, counts)
+
+
+@pytest.fixture
+def table() -> TransitionTable:
+    """(1, 3) → (0, 0), and (0, 0) → (0, 1), (1, 0), in no order at all."""
+    return counted(SPACE, [((1, 3), (0, 0), 2), ((0, 0), (0, 1), 3), ((0, 0), (1, 0), 1)])
+
+
+def test_sets_are_sorted_by_their_words(table: TransitionTable):
+    # The lamp is bit 0, the number the bits above: keys 0, 1, 2 and 7.
+    assert table.words.tolist() == [[0], [1], [2], [7]]
+    assert table.values.tolist() == [[0, 0], [1, 0], [0, 1], [1, 3]]
+    assert (table.num_nodes, table.num_edges) == (4, 3)
+
+
+def test_sets_of_several_words_are_sorted_by_the_last_one_first():
+    space = AttributeSpace(tuple(Attribute(f"a{i}", range(2**16)) for i in range(3)))
+    table = counted(space, [((9, 0, 0), (0, 0, 1), 1), ((0, 1, 0), (1, 0, 1), 1)])
+    assert table.values.tolist() == [[9, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1]]
+
+
+def test_the_edges_of_a_set_are_one_slice(table: TransitionTable):
+    edges = {number: table.target[table.edges_of(number)].tolist() for number in range(4)}
+    assert edges == {0: [1, 2], 1: [], 2: [], 3: [0]}
+    assert table.edge(0, 2) == 1
+    assert table.edge(3, 0) == 2
+    assert table.visits.tolist() == [1, 3, 2]
+
+
+def test_a_set_is_found_by_its_values(table: TransitionTable):
+    assert [table.number_of(values) for values in table.values] == [0, 1, 2, 3]
+    assert table.number_of(np.array([1, 1])) == UNKNOWN
+
+
+def test_partial_goals_are_satisfied_by_all_sets_that_match(table: TransitionTable):
+    assert table.satisfying(partial_goal([0, None])).tolist() == [0, 2]
+    assert table.satisfying(partial_goal([None, 0])).tolist() == [0, 1]
+    assert table.satisfying(partial_goal([1, 3])).tolist() == [3]
+    assert table.satisfying(partial_goal([0, 3])).tolist() == []
+
+
+def with_estimator(name: str) -> np.ndarray:
+    """c_π of edges 0 → 1, 0 → 2 and 2 → 0: seen 1, 3 and 2 times, tried 4, 0 and 8 times, taken 1, 0 and 8 times."""
+    ends = np.array([0, 0, 2], np.int32), np.array([1, 2, 0], np.int32)
+    words = np.arange(3, dtype=np.uint32)[:, None]
+    seen, tried, taken = np.array([1.0, 3, 2]), np.array([4.0, 0, 8]), np.array([1.0, 0, 8])
+    return TransitionTable(numbers(3), words, *ends, seen, tried, taken, name).probability
+
+
+def test_the_ratio_is_successes_over_attempts_and_zero_where_nothing_was_tried():
+    assert with_estimator("ratio").tolist() == [0.25, 0.0, 1.0]
+
+
+def test_the_posterior_begins_with_two_attempts_that_went_as_all_did():
+    # All edges together: (9 + 1) / (12 + 2) = 5/7, counted as two attempts of each edge.
+    np.testing.assert_allclose(with_estimator("posterior"), [(1 + 10 / 7) / 6, 5 / 7, (8 + 10 / 7) / 10])
+
+
+def test_edges_that_change_the_same_help_each_other_out():
+    """0 → 1 and 1 → 2 both add one; 2 → 0 takes two away."""
+    ends = np.array([0, 1, 2], np.int32), np.array([1, 2, 0], np.int32)
+    words, seen = np.arange(3, dtype=np.uint32)[:, None], np.ones(3)
+    tried, taken = np.array([8.0, 0, 2]), np.array([8.0, 0, 0])
+    table = TransitionTable(numbers(3), words, *ends, seen, tried, taken, "alike", spent=np.array([16.0, 0, 20]))
+    # All together: 9 / 12. Those that add one: (8 + 2 · ¾) / 10 = 0.95; the other one: (0 + 2 · ¾) / 4 = 3/8.
+    np.testing.assert_allclose(table.probability, [(8 + 5 * 0.95) / 13, 0.95, 5 * 0.375 / 7])
+    # An attempt took 3.6 steps on average; one that adds one (16 + 3.6) / 9, worth two attempts.
+    usual = (16 + 3.6) / 9
+    np.testing.assert_allclose(table.duration, [(16 + 2 * usual) / 10, usual, (20 + 2 * (23.6 / 3)) / 4])
+
+
+def test_visits_are_the_share_of_the_ways_out_of_a_set():
+    np.testing.assert_allclose(with_estimator("visits"), [0.25, 0.75, 1.0])
+
+
+def test_an_unknown_estimator_is_refused():
+    with pytest.raises(UnknownNameError, match=r"no estimator 'rato'. Did you mean 'ratio'"):
+        with_estimator("rato")
+
+
+def test_edges_are_found_again_in_a_graph_that_has_grown(table: TransitionTable):
+    larger = counted(
+        SPACE, [((1, 3), (0, 0), 1), ((0, 0), (0, 1), 1), ((0, 0), (1, 0), 1), ((0, 0), (1, 1), 1), ((1, 1), (1, 3), 1)]
+    )
+    found = table.edges_in(larger)
+    for ends in ("source", "target"):
+        there, here = getattr(larger, ends)[found], getattr(table, ends)
+        np.testing.assert_array_equal(larger.values[there], table.values[here])
+    assert larger.num_edges == 5
+
+
+def test_practice_leaves_the_graph_as_it_is(table: TransitionTable):
+    practised = table.with_practice(np.array([10, 10, 10]), np.array([1, 5, 10]))
+    assert practised.probability.tolist() == [0.1, 0.5, 1.0]
+    assert table.probability.tolist() == [0.0, 0.0, 0.0]
+    np.testing.assert_array_equal(practised.target, table.target)
+
+
+def test_many_sets_are_found_at_once():
+    space = numbers(3000)
+    steps = [((i,), ((i + 1) % 2500,), 1) for i in range(2500)]
+    table = counted(space, steps)
+    wanted = np.array([[2999], [7], [2499], [0]], np.int32)
+    found = table.numbers_of(np.asarray(space.pack(wanted)))
+    assert found.tolist() == [UNKNOWN, *(table.number_of(values) for values in wanted[1:])]
+    assert table.values[found[1:], 0].tolist() == [7, 2499, 0]
