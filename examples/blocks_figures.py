@@ -64,7 +64,7 @@ def play(agent: ap.Agent, seed: int, mode: str) -> tuple[Episode, np.ndarray]:
     goal = agent.goal(agent.env.attributes.decode(np.asarray(goal_values)[0]))
     config = ExecutionConfig(mode, agent.patience, record=True, pictures=True)
     episode = agent.pursue(envs, envs.reset(start_key), [goal], task.max_steps, config, key=play_key)[0]
-    return episode, wanted.draw(0)
+    return episode, wanted.render(0)
 
 
 def strip(episode: Episode, target: np.ndarray) -> np.ndarray:

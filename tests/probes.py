@@ -124,7 +124,7 @@ class Oracle(GoalPolicy):
     best: jax.Array
 
     def __init__(self, world: GraphWorld) -> None:
-        ignorant = with_drawn_weights(lambda key: GoalPolicy(world, 2, key=key))
+        ignorant = with_drawn_weights(lambda key: GoalPolicy(world.spec, 2, key=key))
         self.encoder, self.action_head, self.baseline_head = (
             ignorant.encoder,
             ignorant.action_head,
@@ -147,7 +147,7 @@ class Still(PureEnvironment):
     """A world in which nothing happens, for networks that need to know what an environment looks like."""
 
     name = "still"
-    spec: ObservationSpec
+    observed: ObservationSpec
     space: AttributeSpace
     offered: ActionSpace
     episode_steps: int = 20
@@ -158,7 +158,7 @@ class Still(PureEnvironment):
 
     @property
     def observation(self) -> ObservationSpec:
-        return self.spec
+        return self.observed
 
     @property
     def actions(self) -> ActionSpace:
@@ -171,7 +171,7 @@ class Still(PureEnvironment):
         return state
 
     def observe(self, state: jax.Array) -> jax.Array:
-        return jnp.zeros(self.spec.shape, self.spec.dtype)
+        return jnp.zeros(self.observed.shape, self.observed.dtype)
 
     def describe(self, state: jax.Array) -> jax.Array:
         return jnp.zeros(len(self.space), jnp.int32)
@@ -201,7 +201,7 @@ class Levers(PureEnvironment):
         return Discrete(("push", "pull"))
 
     @property
-    def units(self) -> int:
+    def num_units(self) -> int:
         return 3
 
     def reset(self, key: jax.Array) -> jax.Array:
@@ -314,11 +314,11 @@ class HostedWorlds(VectorEnv):
         self.ages += 1
         return self._on_the_host(self.inner.step(jnp.asarray(action), key))
 
-    def goals(self, task: Task, key: jax.Array) -> Goal:
-        return self.inner.goals(task, key)
+    def sample_goals(self, task: Task, key: jax.Array) -> Goal:
+        return self.inner.sample_goals(task, key)
 
-    def draw(self, copy: int) -> np.ndarray:
-        return np.full((8, 12, 3), copy, np.uint8)
+    def render(self, index: int) -> np.ndarray:
+        return np.full((8, 12, 3), index, np.uint8)
 
     def _on_the_host(self, timestep: TimeStep) -> TimeStep:
         return TimeStep(

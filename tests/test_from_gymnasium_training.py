@@ -168,7 +168,7 @@ def test_the_end_of_an_episode_counts_and_its_cutting_off_does_not(limit: int, a
     counts = TransitionCounts(env.attributes.num_words)
     counts.record(np.array([[0]], np.uint32), np.array([[1]], np.uint32))
     graph = device_graph(table_of_counts(env.attributes, counts))
-    actor = AimAtNeighbours(GoalPolicy(env, 8, key=jax.random.key(0)), graph, 100)
+    actor = AimAtNeighbours(GoalPolicy(env.spec, 8, key=jax.random.key(0)), graph, 100)
     collector = collector_for(env, None, 2, key=jax.random.key(1))
     trajectories = collector.collect(actor, 6, key=jax.random.key(2))
     score = add_attempts(jnp.zeros((3, 1), jnp.int32), trajectories)

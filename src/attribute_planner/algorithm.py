@@ -100,7 +100,7 @@ def _train_on_single_steps(
 
     begun_practice = begun.practised
     if begun_practice is None:
-        policy = GoalPolicy(env, config.practise.hidden_size, key=policy_key)
+        policy = GoalPolicy(env.spec, config.practise.hidden_size, key=policy_key)
         policy = fit_inverse(env, policy, examples, config.inverse, key=inverse_key, watch=watch)
         begun_practice = practice_of(policy, possible, config.practise)
     practised, table = practise(

@@ -35,7 +35,7 @@ def steps_of(reward: list[float], action: list[int], baseline: list[float], ende
 def undecided() -> GoalPolicy:
     """A policy whose weights are all zero: its biases alone are the logits of two actions, and the critic."""
     env = Still(VectorSpec(1), numbers(2), Discrete(("left", "right")))
-    return jax.tree.map(jnp.zeros_like, with_drawn_weights(lambda key: GoalPolicy(env, 2, key=key)))
+    return jax.tree.map(jnp.zeros_like, with_drawn_weights(lambda key: GoalPolicy(env.spec, 2, key=key)))
 
 
 def test_the_critic_takes_over_at_the_end_of_the_window():

@@ -66,7 +66,7 @@ def held(*options: int) -> Held:
 def test_an_option_is_followed_until_it_ends():
     # The second option is worth more; the first one never ends, the second always.
     env = Still(VectorSpec(1), numbers(2), TWO)
-    policy = jax.tree.map(jnp.zeros_like, with_drawn_weights(lambda key: OptionPolicy(env, 4, 2, key=key)))
+    policy = jax.tree.map(jnp.zeros_like, with_drawn_weights(lambda key: OptionPolicy(env.spec, 4, 2, key=key)))
     policy = eqx.tree_at(lambda policy: policy.worth_head.bias, policy, jnp.array([0.0, 1.0]))
     player = OptionPlayer(eqx.tree_at(lambda policy: policy.end_head.bias, policy, jnp.array([-99.0, 99.0])))
     assert player.begin(3).option.tolist() == [NO_OPTION] * 3
@@ -80,7 +80,7 @@ def test_an_option_is_followed_until_it_ends():
 @pytest.mark.parametrize("actions", [TWO, Box((0.0,), (1.0,)), Mixed(TWO, Box((0.0, 0.0), (1.0, 1.0)))])
 def test_options_over_all_kinds_of_actions(actions: Any):
     env = Still(VectorSpec(3), numbers(2), actions)
-    policy = with_drawn_weights(lambda key: OptionPolicy(env, 8, 3, key=key))
+    policy = with_drawn_weights(lambda key: OptionPolicy(env.spec, 8, 3, key=key))
     values = jnp.zeros((5, 1), jnp.int32)
     _, action, choice = eqx.filter_jit(OptionPlayer(policy, 0.1).decide)(
         held(*[NO_OPTION] * 5), jnp.zeros((5, 3)), values, values, key=jax.random.key(0)
@@ -90,7 +90,7 @@ def test_options_over_all_kinds_of_actions(actions: Any):
 
 
 def test_units_follow_one_option_together():
-    policy = with_drawn_weights(lambda key: OptionPolicy(Levers(), 8, 3, key=key))
+    policy = with_drawn_weights(lambda key: OptionPolicy(Levers().spec, 8, 3, key=key))
     seen = UnitObservation(jnp.eye(3)[None], jnp.array([[True, True, False]]))
     values = jnp.zeros((1, 1), jnp.int32)
     output = eqx.filter_jit(policy)(seen, values, values)
@@ -114,7 +114,7 @@ QUICK = OptionCriticConfig(SCHOOL, DescentConfig(learning_rate=0.01), options=2,
 
 @pytest.mark.slow
 def test_an_option_is_given_up_just_where_the_other_is_needed():
-    policy = OptionPolicy(CORRIDOR, 16, 2, key=jax.random.key(0))
+    policy = OptionPolicy(CORRIDOR.spec, 16, 2, key=jax.random.key(0))
     # Each option knows one action only, so far from all doubt that it cannot learn another.
     stubborn = jnp.array([30.0, 0.0, 0.0, 30.0])
     policy = eqx.tree_at(lambda policy: policy.action_head.bias, policy, stubborn)

@@ -44,12 +44,12 @@ class Lamps(HostEnvironment):
     spoiled_step: int = 0
     goal: Callable[[Any, jax.Array, jax.Array], Any] = other_value
     picture: np.ndarray | None = None
-    spec: VectorSpec | WordsSpec | ImageSpec = TWO_NUMBERS
+    seen: VectorSpec | WordsSpec | ImageSpec = TWO_NUMBERS
     leaky_reset: bool = False
     cut_off: bool = True
     episode_steps: int = 10
     has_f: bool = True
-    num_units: int | None = None
+    units: int | None = None
     space: Discrete | Box | Mixed = FLIP_OR_NOT
 
     @property
@@ -65,12 +65,12 @@ class Lamps(HostEnvironment):
         return self.has_f
 
     @property
-    def units(self) -> int | None:
-        return self.num_units
+    def num_units(self) -> int | None:
+        return self.units
 
     @property
     def observation(self) -> VectorSpec | WordsSpec | ImageSpec:
-        return self.spec
+        return self.seen
 
     @property
     def tasks(self) -> Mapping[str, Task]:
@@ -101,11 +101,11 @@ class LampWorlds(VectorEnv):
         timestep = self._timestep()
         return self.env.spoil(timestep) if self.steps == self.env.spoiled_step else timestep
 
-    def goals(self, task: Task, key: jax.Array) -> Goal:
+    def sample_goals(self, task: Task, key: jax.Array) -> Goal:
         draw = jax.vmap(lambda values, key: task.goal(None, values, key))
         return draw(jnp.asarray(self.values), jax.random.split(key, self.num_envs))
 
-    def draw(self, copy: int) -> np.ndarray:
+    def render(self, index: int) -> np.ndarray:
         if self.env.picture is None:
             raise NotImplementedError
         return self.env.picture
@@ -157,7 +157,10 @@ def test_a_healthy_environment_is_reported_with_what_was_seen():
             spoiling(attributes=lambda values: values.astype(float)),
             "the attribute values are float64; they must be integers",
         ),
-        (spoiling(attributes=lambda values: values[0]), r"the attribute values have shape \(2,\); they must have \(8, 2\)"),
+        (
+            spoiling(attributes=lambda values: values[0]),
+            r"the attribute values have shape \(2,\); they must have \(8, 2\)",
+        ),
         (spoiling(attributes=lambda values: None), "there are no attribute values"),
         (spoiling(terminated=lambda over: over.astype(int)), "terminated has type int64; it must have bool"),
         (spoiling(truncated=lambda over: over[:2]), r"truncated has shape \(2,\); it must have \(8,\)"),
@@ -177,8 +180,8 @@ def test_a_fault_is_one_line_that_says_what_and_when(spoil: Callable[[TimeStep],
         (Lamps(episode_steps=0), "episode_steps is 0"),
         (Lamps(cut_off=False), "step 10: an episode goes on after episode_steps = 10"),
         (Lamps(leaky_reset=True), "reset of some copies: a copy that was not to be reset has changed"),
-        (Lamps(spec=ImageSpec(4, 4)), r"reset: the observation has shape \(8, 2\); it must have \(8, 4, 4, 3\)"),
-        (Lamps(num_units=3), "its observation must be a UnitObservation"),
+        (Lamps(seen=ImageSpec(4, 4)), r"reset: the observation has shape \(8, 2\); it must have \(8, 4, 4, 3\)"),
+        (Lamps(units=3), "its observation must be a UnitObservation"),
         (Lamps(picture=np.zeros((4, 6), np.uint8)), r"draw: the picture is uint8\[4, 6\]; it must be uint8\[H, W, 3\]"),
         (
             Lamps(goal=lambda state, values, key: complete_goal(values)),
@@ -206,7 +209,7 @@ def test_words_outside_the_vocabulary_are_a_fault():
     def words(number: int) -> Callable[[TimeStep], TimeStep]:
         return spoiling(observation=lambda seen: np.full(seen.shape, number, np.int16))
 
-    env = Lamps(words(5), spoiled_step=1, spec=WordsSpec(2, 5, (0, 1)))
+    env = Lamps(words(5), spoiled_step=1, seen=WordsSpec(2, 5, (0, 1)))
     with pytest.raises(EnvironmentFaultError, match="the observation has type float32; it must have int16"):
         check_environment(env, steps=1)
 
@@ -248,6 +251,6 @@ def test_worlds_are_closed_even_after_a_fault(monkeypatch: pytest.MonkeyPatch):
     ],
 )
 def test_random_actions_have_the_shape_of_the_space(actions, units, shapes):
-    action = random_action(Lamps(space=actions, num_units=units), (5,), np.random.default_rng(0))
+    action = random_action(Lamps(space=actions, units=units), (5,), np.random.default_rng(0))
     assert [leaf.shape for leaf in jax.tree.leaves(action)] == shapes
     assert all(leaf.dtype in (np.int32, np.float32) for leaf in jax.tree.leaves(action))

@@ -290,10 +290,10 @@ def test_the_sooner_of_two_limits_counts():
 def test_pictures_need_a_render_mode():
     envs = countdown(lambda: Countdown("rgb_array")).vector_env(1)
     envs.reset(KEY)
-    assert envs.draw(0).shape == (8, 8, 3)
+    assert envs.render(0).shape == (8, 8, 3)
     blind = countdown().vector_env(1)
     with pytest.raises(NotImplementedError, match='render_mode="rgb_array"'):
-        blind.draw(0)
+        blind.render(0)
 
 
 def test_copies_are_lent_again_and_closed_in_the_end():
@@ -312,7 +312,7 @@ def test_tasks_are_goals_by_name():
     env = countdown(tasks={"finish": {"done": True}})
     envs = env.vector_env(2)
     envs.reset(KEY)
-    goals = envs.goals(env.task("finish"), KEY)
+    goals = envs.sample_goals(env.task("finish"), KEY)
     assert np.asarray(goals.wanted).tolist() == [[False, True]] * 2
     assert np.asarray(goals.values)[:, 1].tolist() == [1, 1]
 
@@ -321,7 +321,7 @@ def test_the_default_task_asks_for_another_value_of_one_attribute():
     env = countdown()
     envs = env.vector_env(200)
     timestep = envs.reset(KEY)
-    goals = envs.goals(env.task(None), KEY)
+    goals = envs.sample_goals(env.task(None), KEY)
     wanted = np.asarray(goals.wanted)
     assert (wanted.sum(axis=1) == 1).all()
     assert set(np.argmax(wanted, axis=1).tolist()) == {0, 1}
@@ -397,7 +397,7 @@ def test_an_exception_names_copy_step_and_cause_in_one_line():
     envs.step(act(0, 0), KEY)
     with pytest.raises(EnvironmentFaultError) as fault:
         envs.step(act(0, 0), KEY)
-    assert str(fault.value) == "countdown: copy 0, step 2: env.step: RuntimeError: the simulator"
+    assert str(fault.value) == "countdown: environment 0, step 2: env.step: RuntimeError: the simulator"
     assert isinstance(fault.value.__cause__, RuntimeError)
 
 
@@ -405,7 +405,7 @@ def test_an_old_interface_is_a_fault():
     envs = countdown(lambda: Broken(lambda: (1, 0.0, False, {}))).vector_env(1)
     envs.reset(KEY)
     envs.step(act(0), KEY)
-    with pytest.raises(EnvironmentFaultError, match=r"copy 0, step 2: env\.step: ValueError: not enough values"):
+    with pytest.raises(EnvironmentFaultError, match=r"environment 0, step 2: env\.step: ValueError: not enough values"):
         envs.step(act(0), KEY)
 
 
@@ -413,13 +413,13 @@ def test_nan_and_wrong_attributes_are_faults_with_copy_and_step():
     nothing = lambda observation: np.array([np.nan if observation == 2 else observation], np.float32)  # noqa: E731
     envs = countdown(encode_observation=nothing).vector_env(2)
     envs.reset(KEY)
-    with pytest.raises(EnvironmentFaultError, match=r"copy [01], step [12]: observation: it contains NaN"):
+    with pytest.raises(EnvironmentFaultError, match=r"environment [01], step [12]: observation: it contains NaN"):
         for _ in range(2):
             envs.step(act(1, 1), KEY)
 
     wrong = countdown(describe=lambda observation, info, env: {"number": "many", "done": False}).vector_env(1)
     with pytest.raises(
-        EnvironmentFaultError, match="copy 0, step 0: describe: There is no value of attribute 'number'"
+        EnvironmentFaultError, match="environment 0, step 0: describe: There is no value of attribute 'number'"
     ):
         wrong.reset(KEY)
 

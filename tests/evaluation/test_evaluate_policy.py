@@ -16,14 +16,14 @@ from tests.probes import RING, Hosted, HostedWorlds, Oracle, table_of
 
 def test_players_face_the_tasks_of_agents(monkeypatch: pytest.MonkeyPatch):
     seen: list[Any] = []
-    draw = HostedWorlds.goals
+    draw = HostedWorlds.sample_goals
 
     def spy(envs: HostedWorlds, *arguments: Any) -> Any:
         goals = draw(envs, *arguments)
         seen.append((np.asarray(envs.inner._timestep().attributes), np.asarray(goals.values)))
         return goals
 
-    monkeypatch.setattr(HostedWorlds, "goals", spy)
+    monkeypatch.setattr(HostedWorlds, "sample_goals", spy)
     env = Hosted(RING)
     table = table_of(RING.space, [((n,), ((n + 1) % 5,), 1.0) for n in range(5)])
     evaluate(Agent(env, None, Oracle(RING), table, patience=5), episodes=20, seed=3)

@@ -13,7 +13,7 @@ from tests.probes import RING, Still, numbers, with_drawn_weights
 
 def test_the_loss_is_the_surprise_at_the_actions_taken():
     env = Still(VectorSpec(1), numbers(2), Discrete(("left", "right")))
-    policy = jax.tree.map(jnp.zeros_like, with_drawn_weights(lambda key: GoalPolicy(env, 2, key=key)))
+    policy = jax.tree.map(jnp.zeros_like, with_drawn_weights(lambda key: GoalPolicy(env.spec, 2, key=key)))
     # The hidden layers' biases are as wide; they do not reach the heads, whose weights are zero.
     policy = jax.tree.map(lambda leaf: jnp.log(jnp.array([1.0, 3.0])) if leaf.shape == (2,) else leaf, policy)
     steps = Examples(jnp.zeros((2, 1)), jnp.array([0, 1]), jnp.array([[0], [1]]), jnp.array([[1], [0]]))
@@ -24,7 +24,7 @@ def test_the_loss_is_the_surprise_at_the_actions_taken():
 def test_the_action_between_two_sets_is_learned_from_random_ones():
     examples = collect_examples(RING, None, 256, num_envs=64, steps_per_episode=1, key=jax.random.key(0), watch=nobody)
     config = InverseConfig(fit=FitConfig(updates=100, batch=32, learning_rate=0.02))
-    policy = with_drawn_weights(lambda key: GoalPolicy(RING, 16, key=key))
+    policy = with_drawn_weights(lambda key: GoalPolicy(RING.spec, 16, key=key))
     policy = fit_inverse(RING, policy, examples, config, key=jax.random.key(1), watch=nobody)
     output = policy(
         RING.observe_batch(examples.before), jnp.asarray(examples.values), jnp.asarray(examples.values_after)

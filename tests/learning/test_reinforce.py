@@ -85,7 +85,7 @@ def test_copies_do_not_see_each_other():
 def undecided() -> GoalPolicy:
     """A policy whose weights are all zero: its biases alone are the logits of two actions, and the baseline."""
     env = Still(VectorSpec(1), numbers(2), Discrete(("left", "right")))
-    return jax.tree.map(jnp.zeros_like, with_drawn_weights(lambda key: GoalPolicy(env, 2, key=key)))
+    return jax.tree.map(jnp.zeros_like, with_drawn_weights(lambda key: GoalPolicy(env.spec, 2, key=key)))
 
 
 class Slope(NamedTuple):

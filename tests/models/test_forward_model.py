@@ -23,7 +23,7 @@ from tests.probes import with_drawn_weights
 def an_outlook(name: str) -> tuple[ForwardModel, jax.Array, jax.Array]:
     """An untrained outlook, and a state to look at."""
     env = make(name, image_size=16)
-    forward_model = with_drawn_weights(lambda key: ForwardModel(env, 8, key=key))
+    forward_model = with_drawn_weights(lambda key: ForwardModel(env.spec, 8, key=key))
     # With loud heads it would be so sure of everything that actions tie.
     forward_model = eqx.tree_at(
         lambda forward_model: forward_model.heads.weight, forward_model, replace_fn=lambda weight: 0.01 * weight

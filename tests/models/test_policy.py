@@ -32,7 +32,7 @@ SPECS = [
 def opinion_on(observation: Any, values: jax.Array, goal: jax.Array, actions: Any = CHOICE) -> PolicyOutput:
     """What some policy thinks."""
     env = Still(VectorSpec(3), SPACE, actions)
-    policy = with_drawn_weights(lambda key: GoalPolicy(env, 8, key=key))
+    policy = with_drawn_weights(lambda key: GoalPolicy(env.spec, 8, key=key))
     return eqx.filter_jit(policy)(observation, values, goal)
 
 
@@ -57,7 +57,7 @@ def test_a_goal_is_shown_only_where_it_differs():
 
 def test_a_new_policy_is_nearly_undecided():
     env = Still(VectorSpec(3), SPACE, CHOICE)
-    ask = eqx.filter_jit(lambda key, *situation: GoalPolicy(env, 8, key=key)(*situation))
+    ask = eqx.filter_jit(lambda key, *situation: GoalPolicy(env.spec, 8, key=key)(*situation))
     nowhere = jnp.zeros((4, 2), jnp.int32)
     output = ask(jax.random.key(0), jnp.ones((4, 3)), nowhere, nowhere + 1)
     np.testing.assert_allclose(output.entropy(), np.log(3), atol=0.01)
@@ -101,7 +101,7 @@ def test_what_inactive_units_see_changes_nothing():
 def test_a_detector_tells_the_likeliest_value_of_each_attribute(spec):
     env = Still(spec, SPACE, CHOICE)
 
-    detector = with_drawn_weights(lambda key: AttributeDetector(env, 8, key=key))
+    detector = with_drawn_weights(lambda key: AttributeDetector(env.spec, 8, key=key))
     seen = np.random.default_rng(0).integers(0, 9, (2, 5, *spec.shape)).astype(spec.dtype)
     logits, values = jax.jit(lambda seen: (detector.logits(seen), detector(seen)))(jnp.asarray(seen))
     assert logits.shape == (2, 5, 2, 3)

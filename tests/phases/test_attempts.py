@@ -23,7 +23,7 @@ from tests.probes import RING, numbers, table_of, with_drawn_weights
 LINE = table_of(numbers(4), [((0,), (1,), 1.0), ((1,), (2,), 1.0), ((2,), (3,), 1.0)])
 """Sets 0 to 3, an edge from each to the next: edge i leaves set i."""
 GRAPH = device_graph(LINE)
-POLICY = with_drawn_weights(lambda key: GoalPolicy(RING, 4, key=key))
+POLICY = with_drawn_weights(lambda key: GoalPolicy(RING.spec, 4, key=key))
 KEY = jax.random.key(0)
 
 

@@ -74,7 +74,7 @@ def test_a_single_label_is_too_few():
 @pytest.fixture(scope="module")
 def blind() -> AttributeDetector:
     """A detector that takes everything for value 2, and thinks it twice as likely as each other value."""
-    zeros = jax.tree.map(jnp.zeros_like, with_drawn_weights(lambda key: AttributeDetector(RING, 4, key=key)))
+    zeros = jax.tree.map(jnp.zeros_like, with_drawn_weights(lambda key: AttributeDetector(RING.spec, 4, key=key)))
     return jax.tree_util.tree_map_with_path(
         lambda path, leaf: jnp.log(jnp.array([1.0, 1, 2, 1, 1])) if leaf.shape == (5,) else leaf, zeros
     )

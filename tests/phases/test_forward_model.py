@@ -120,7 +120,7 @@ def test_foresight_takes_the_way_that_is_open(run: tuple[Agent, Path]):
 def test_an_outlook_that_has_learned_nothing_does_no_harm(run: tuple[Agent, Path]):
     agent, _ = run
     clueless = replace(
-        agent, forward_model=with_drawn_weights(lambda key: ForwardModel(ALIASED, 16, key=key)), model_error=1.0
+        agent, forward_model=with_drawn_weights(lambda key: ForwardModel(ALIASED.spec, 16, key=key)), model_error=1.0
     )
     tried = evaluate(clueless, episodes=200, seed=1).success
     assert tried >= evaluate(agent, episodes=200, mode="memory", seed=1).success
@@ -134,7 +134,7 @@ class Unsure(AttributeDetector):
     """Sees what is there, but never quite believes it."""
 
     def __init__(self) -> None:
-        ignorant = with_drawn_weights(lambda key: AttributeDetector(ALIASED, 2, key=key))
+        ignorant = with_drawn_weights(lambda key: AttributeDetector(ALIASED.spec, 2, key=key))
         self.trunk, self.heads, self.space = ignorant.trunk, ignorant.heads, ignorant.space
 
     def logits(self, observation: Any) -> jax.Array:

@@ -192,7 +192,7 @@ class Mistaken(AttributeDetector):
     sees: jax.Array
 
     def __init__(self, sees: list[int]) -> None:
-        ignorant = with_drawn_weights(lambda key: AttributeDetector(RING, 2, key=key))
+        ignorant = with_drawn_weights(lambda key: AttributeDetector(RING.spec, 2, key=key))
         self.trunk, self.heads, self.space = ignorant.trunk, ignorant.heads, ignorant.space
         self.sees = jnp.array([sees[place.values[0]] for place in RING.places])
 

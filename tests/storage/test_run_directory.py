@@ -24,8 +24,8 @@ def agent() -> Agent:
     table = table_of(numbers(5), [((0,), (1,), 0.25), ((3,), (0,), 0.5)])
     return Agent(
         RING,
-        with_drawn_weights(lambda key: AttributeDetector(RING, TINY.detect.hidden_size, key=key)),
-        with_drawn_weights(lambda key: GoalPolicy(RING, TINY.practise.hidden_size, key=key)),
+        with_drawn_weights(lambda key: AttributeDetector(RING.spec, TINY.detect.hidden_size, key=key)),
+        with_drawn_weights(lambda key: GoalPolicy(RING.spec, TINY.practise.hidden_size, key=key)),
         replace(table, estimator=TINY.estimator),
         patience=8,
     )

@@ -82,7 +82,7 @@ def train(
         del key  # a batch is used once, as a whole
         return update(apprentice, batch_of(steps, config.school.step_reward), config.descent, remaining)
 
-    apprentice = new_apprentice(GoalPolicy(env, config.school.hidden_size, key=network_key), config.descent)
+    apprentice = new_apprentice(GoalPolicy(env.spec, config.school.hidden_size, key=network_key), config.descent)
     apprentice = attend(
         env,
         regime,

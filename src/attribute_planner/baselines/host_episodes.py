@@ -78,7 +78,7 @@ class HostTrials(Trials):
         timestep = self._envs.reset(start_key, self._stage.task)
         self._start, self._rounds_left = timestep.states, self._rounds
         self._see(timestep)
-        self._goal = jax.tree.map(np.asarray, self._envs.goals(self._stage.task, goal_key))
+        self._goal = jax.tree.map(np.asarray, self._envs.sample_goals(self._stage.task, goal_key))
         self._aim = np.asarray(aim_of(self._goal))
 
     def _see(self, timestep: TimeStep) -> None:

@@ -87,7 +87,7 @@ def train(
     examples = collect(env, regime, config, detector=detector, key=collect_key, watch=watch)
     if config.mentioned < 1:
         examples = partly_told_examples(examples, config.mentioned, config.partial, key=mention_key)
-    policy = GoalPolicy(env, config.hidden_size, key=network_key)
+    policy = GoalPolicy(env.spec, config.hidden_size, key=network_key)
     policy = fit_inverse(env, policy, examples, config.learning, key=fit_key, watch=watch)
     return PolicyPlayer(policy, config.deterministic)
 

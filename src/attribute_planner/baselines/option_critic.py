@@ -164,7 +164,7 @@ def train(
         batch = batch_of(steps, config.school.step_reward)
         return update(apprentice, batch, steps.record, config, remaining)
 
-    network = OptionPolicy(env, config.school.hidden_size, config.options, key=network_key)
+    network = OptionPolicy(env.spec, config.school.hidden_size, config.options, key=network_key)
     apprentice = attend(
         env,
         regime,

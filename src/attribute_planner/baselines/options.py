@@ -8,8 +8,8 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.spaces import ActionSpace, Observation
+from attribute_planner.environments.spec import EnvironmentSpec
 from attribute_planner.models.distributions import Categorical, distribution_of, head_size
 from attribute_planner.models.encoders import Encoder, encoder_for
 from attribute_planner.models.layers import Dense
@@ -59,14 +59,14 @@ class OptionPolicy(eqx.Module):
     options: int = eqx.field(static=True)
     action_space: ActionSpace = eqx.field(static=True)
 
-    def __init__(self, env: Environment, hidden_size: int, options: int, *, key: Key) -> None:
+    def __init__(self, spec: EnvironmentSpec, hidden_size: int, options: int, *, key: Key) -> None:
         encoder_key, action_key, worth_key, end_key = jax.random.split(key, 4)
-        self.encoder = encoder_for(env.observation, env.attributes, hidden_size, key=encoder_key)
+        self.encoder = encoder_for(spec.observation, spec.attributes, hidden_size, key=encoder_key)
         # Small heads: at first nobody is decided, all options are worth nearly nothing, and half of them end.
-        self.action_head = Dense(hidden_size, options * head_size(env.actions), gain=0.01, key=action_key)
+        self.action_head = Dense(hidden_size, options * head_size(spec.actions), gain=0.01, key=action_key)
         self.worth_head = Dense(hidden_size, options, gain=0.1, key=worth_key)
         self.end_head = Dense(hidden_size, options, gain=0.01, key=end_key)
-        self.options, self.action_space = options, env.actions
+        self.options, self.action_space = options, spec.actions
 
     def __call__(self, observation: Observation, values: jax.Array, goal: jax.Array) -> OptionOpinion:
         """The opinion on observations `[...]` with attribute values and goal values `[..., A]`."""

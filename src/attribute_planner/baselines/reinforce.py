@@ -50,7 +50,7 @@ def train(
         batch = batch_of(steps, config.school.step_reward)
         return reinforce.update(train_state, batch, config.learning, remaining=remaining, key=key)
 
-    train_state = new_train_state(GoalPolicy(env, config.school.hidden_size, key=network_key), config.learning)
+    train_state = new_train_state(GoalPolicy(env.spec, config.school.hidden_size, key=network_key), config.learning)
     train_state = attend(
         env,
         regime,

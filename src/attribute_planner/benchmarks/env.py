@@ -47,7 +47,7 @@ def measure() -> list[Measurement]:
 
 def alone_rate(env: PureEnvironment, num_envs: int, key: jax.Array) -> float:
     """Random actions for one whole episode, the reset that begins it included."""
-    actors = (num_envs,) if env.units is None else (num_envs, env.units)
+    actors = (num_envs,) if env.num_units is None else (num_envs, env.num_units)
 
     @jax.jit
     def episode(key: jax.Array) -> jax.Array:
@@ -67,7 +67,7 @@ def alone_rate(env: PureEnvironment, num_envs: int, key: jax.Array) -> float:
 def acting_rate(env: PureEnvironment, num_envs: int, key: jax.Array) -> float:
     """The policy observes and samples its actions, over one whole episode."""
     policy_key, begin_key, play_key = jax.random.split(key, 3)
-    policy = GoalPolicy(env, hidden_size=100, key=policy_key)
+    policy = GoalPolicy(env.spec, hidden_size=100, key=policy_key)
     collector = collector_for(env, None, num_envs, key=begin_key)
     steps = env.episode_steps
 
@@ -81,7 +81,7 @@ def learning_rate(env: ColoredSwitches, num_envs: int, key: jax.Array) -> float:
     """Attempts at neighbours and one REINFORCE update per window."""
     policy_key, graph_key, begin_key, play_key = jax.random.split(key, 4)
     config = PractiseConfig(hindsight=0.0, learning=ReinforceConfig(update_epochs=1, num_minibatches=1))
-    train_state = new_train_state(GoalPolicy(env, hidden_size=100, key=policy_key), config.learning)
+    train_state = new_train_state(GoalPolicy(env.spec, hidden_size=100, key=policy_key), config.learning)
     graph = _explored_graph(env, graph_key)
     collector = collector_for(env, None, num_envs, key=begin_key)
 

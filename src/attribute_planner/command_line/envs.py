@@ -34,7 +34,7 @@ def _describe(env: Any) -> dict[str, Any]:
             {"name": a.name, "kind": a.kind, "values": [str(value) for value in a.values]} for a in env.attributes
         ],
         "actions": _describe_actions(env.actions),
-        "units": env.units,
+        "units": env.num_units,
         "tasks": [{"name": t.name, "description": t.description, "max_steps": t.max_steps} for t in env.tasks.values()],
     }
 

@@ -14,7 +14,7 @@ KEPT_WITHIN = 0.03
 
 def any_action(env: Environment, num_envs: int, *, key: Key) -> Action:
     """Uniformly random actions `[copies]`, of each unit where there are several."""
-    return uniform_action(env.actions, (num_envs,) if env.units is None else (num_envs, env.units), key=key)
+    return uniform_action(env.actions, (num_envs,) if env.num_units is None else (num_envs, env.num_units), key=key)
 
 
 def kept_up(env: Environment, held: Action, action_repeat: float, *, key: Key) -> Action:
@@ -23,7 +23,7 @@ def kept_up(env: Environment, held: Action, action_repeat: float, *, key: Key) -
     Of a choice with a point, the point is kept up, and the choice drawn anew each time: one thing after the other is
     done at the same place.
     """
-    shape = jax.tree.leaves(held)[0].shape[: 1 if env.units is None else 2]
+    shape = jax.tree.leaves(held)[0].shape[: 1 if env.num_units is None else 2]
     fresh_key, change_key = jax.random.split(key)
     fresh = uniform_action(env.actions, shape, key=fresh_key)
     if isinstance(fresh, MixedAction) and isinstance(held, MixedAction):

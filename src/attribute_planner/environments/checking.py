@@ -106,7 +106,7 @@ def check_environment(env: Environment, steps: int = 200, seed: int = 0) -> Envi
 def random_action(env: Environment, batch: tuple[int, ...], random: np.random.Generator) -> Action:
     """Uniformly random actions `[*batch]`, or `[*batch, U]` where several units act."""
     space = env.actions
-    batch = batch if env.units is None else (*batch, env.units)
+    batch = batch if env.num_units is None else (*batch, env.num_units)
     if isinstance(space, Discrete):
         return _random_choice(space, batch, random)
     if isinstance(space, Box):
@@ -208,7 +208,7 @@ def _draw_from(env: Environment, envs: VectorEnv, task: Task, *, key: Key) -> li
         return []
     with blaming(env, f"goal of task {task.name!r}"):
         starts = np.tile(np.asarray(timestep.attributes, np.int32), (GOALS_PER_COPY, 1))
-        draws = [envs.goals(task, draw_key) for draw_key in jax.random.split(goal_key, GOALS_PER_COPY)]
+        draws = [envs.sample_goals(task, draw_key) for draw_key in jax.random.split(goal_key, GOALS_PER_COPY)]
         goals = jax.tree.map(lambda *leaves: np.concatenate([np.asarray(leaf) for leaf in leaves]), *draws)
         check_goals(env.attributes, goals, len(starts))
         is_solved = is_solved_at_start(goals, starts)
@@ -225,7 +225,7 @@ def _picture_size(env: Environment, envs: VectorEnv) -> tuple[int, int] | None:
     """Height and width of a picture, which must be one; `None` if the environment has none."""
     with blaming(env, "draw"):
         try:
-            picture = envs.draw(0)
+            picture = envs.render(0)
         except NotImplementedError:
             return None
         check_picture(picture)

@@ -46,7 +46,7 @@ def check_declaration(env: Environment) -> None:
         "observation": WordsSpec | VectorSpec | ImageSpec,
         "actions": Discrete | Box | Mixed,
         "episode_steps": int,
-        "units": int | None,
+        "num_units": int | None,
         "has_attribute_fn": bool,
     }.items():
         value = getattr(env, name)
@@ -86,12 +86,12 @@ def check_timestep(env: Environment, timestep: TimeStep, num_envs: int) -> None:
 def check_observation(env: Environment, observation: Observation, num_envs: int) -> None:
     """Shape, type and range of a batch of observations are what the spec says."""
     spec = env.observation
-    if env.units is None:
+    if env.num_units is None:
         batch = (num_envs,)
         if isinstance(observation, UnitObservation):
             raise EnvironmentFaultError("the observation is a UnitObservation, but the environment has no units.")
     else:
-        batch = (num_envs, env.units)
+        batch = (num_envs, env.num_units)
         if not isinstance(observation, UnitObservation):
             raise EnvironmentFaultError("the environment has units, so its observation must be a UnitObservation.")
         check_array("the observation's mask of active units", observation.active, batch, np.dtype(bool))

@@ -15,6 +15,7 @@ import numpy as np
 
 from attribute_planner.attributes import AttributeSpace, Goal
 from attribute_planner.environments.spaces import ActionSpace, Array, Observation, ObservationSpec
+from attribute_planner.environments.spec import EnvironmentSpec
 from attribute_planner.environments.symmetry import Symmetries
 from attribute_planner.environments.tasks import Task
 from attribute_planner.environments.vector_env import PureVectorEnv, VectorEnv
@@ -49,7 +50,7 @@ class Environment(abc.ABC):
         """What the agent (each unit) can do."""
 
     @property
-    def units(self) -> int | None:
+    def num_units(self) -> int | None:
         """How many units act at once, on a leading axis of observation and action; `None` for a single agent."""
         return None
 
@@ -57,6 +58,19 @@ class Environment(abc.ABC):
     def has_attribute_fn(self) -> bool:
         """Whether the true f is given; otherwise a detector must be learned from labels."""
         return True
+
+    @property
+    def spec(self) -> EnvironmentSpec:
+        """The description from which networks are built."""
+        return EnvironmentSpec(
+            name=self.name,
+            attributes=self.attributes,
+            observation=self.observation,
+            actions=self.actions,
+            num_units=self.num_units,
+            episode_steps=self.episode_steps,
+            has_attribute_fn=self.has_attribute_fn,
+        )
 
     @property
     @abc.abstractmethod
@@ -133,7 +147,7 @@ class PureEnvironment(Environment):
         """Whether `terminated` can ever be true; where it cannot, collecting is faster."""
         return False
 
-    def draw(self, state: State) -> np.ndarray:
+    def render(self, state: State) -> np.ndarray:
         """`uint8[H, W, 3]` a picture of one state, for people."""
         raise NotImplementedError(f"{self.name} has no pictures.")
 

@@ -80,11 +80,11 @@ class VectorEnv(abc.ABC):
         return None
 
     @abc.abstractmethod
-    def goals(self, task: Task, key: Key) -> Goal:
+    def sample_goals(self, task: Task, key: Key) -> Goal:
         """A goal of the task `[B, A]` for each copy as it stands."""
 
     @abc.abstractmethod
-    def draw(self, copy: int) -> np.ndarray:
+    def render(self, index: int) -> np.ndarray:
         """`uint8[H, W, 3]` a picture of one copy."""
 
     def close(self) -> None:
@@ -115,11 +115,11 @@ class PureVectorEnv(VectorEnv):
         self._states = _compiled_step(self.env)(self._states, action, jax.random.split(key, self.num_envs))
         return self._timestep()
 
-    def goals(self, task: Task, key: Key) -> Goal:
+    def sample_goals(self, task: Task, key: Key) -> Goal:
         return _compiled_goals(self.env, task.goal)(self._states, jax.random.split(key, self.num_envs))
 
-    def draw(self, copy: int) -> np.ndarray:
-        return self.env.draw(jax.tree.map(lambda leaf: np.asarray(leaf[copy]), self._states))
+    def render(self, index: int) -> np.ndarray:
+        return self.env.render(jax.tree.map(lambda leaf: np.asarray(leaf[index]), self._states))
 
     def _timestep(self) -> TimeStep:
         observation, values, terminated = _compiled_look(self.env)(self._states)

@@ -90,12 +90,12 @@ DRAWS = 50
 def draw_goals(task: Task, envs: VectorEnv, start: np.ndarray, *, key: Key) -> Goal:
     """`[B]` a goal for each copy that its start, with attribute values `[B, A]`, does not satisfy already."""
     first_key, *other_keys = jax.random.split(key, DRAWS)
-    goals = envs.goals(task, first_key)
+    goals = envs.sample_goals(task, first_key)
     for draw_key in other_keys:
         solved = is_solved_at_start(goals, start)
         if not solved.any():
             return goals
-        goals = where_batch(jnp.asarray(solved), envs.goals(task, draw_key), goals)
+        goals = where_batch(jnp.asarray(solved), envs.sample_goals(task, draw_key), goals)
     raise AttributePlannerError(f"Task {task.name!r} only has goals that are satisfied at the start.")
 
 

@@ -113,9 +113,9 @@ def untrained(env: Environment, config: Any) -> Player:
     def player() -> Player:
         key = jax.random.key(0)
         if isinstance(config, OptionCriticConfig):
-            policy = OptionPolicy(env, config.school.hidden_size, config.options, key=key)
+            policy = OptionPolicy(env.spec, config.school.hidden_size, config.options, key=key)
             return OptionPlayer(policy, deterministic=config.school.deterministic)
         school = getattr(config, "school", config)
-        return PolicyPlayer(GoalPolicy(env, school.hidden_size, key=key), school.deterministic)
+        return PolicyPlayer(GoalPolicy(env.spec, school.hidden_size, key=key), school.deterministic)
 
     return eqx.filter_eval_shape(player)

@@ -6,8 +6,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from attribute_planner.attributes import AttributeSpace
-from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.spaces import Observation, ObservationSpec, UnitObservation, WordsSpec
+from attribute_planner.environments.spec import EnvironmentSpec
 from attribute_planner.models.encoders import encoder_for, no_values
 from attribute_planner.models.layers import BagOfWords, Dense, Tower
 
@@ -21,11 +21,11 @@ class AttributeDetector(eqx.Module):
     heads: Dense
     space: AttributeSpace = eqx.field(static=True)
 
-    def __init__(self, env: Environment, hidden_size: int, keypoints: int = 0, *, key: Key) -> None:
+    def __init__(self, spec: EnvironmentSpec, hidden_size: int, keypoints: int = 0, *, key: Key) -> None:
         trunk_key, head_key = jax.random.split(key)
-        self.trunk = _trunk_for(env.observation, env.attributes, hidden_size, keypoints, key=trunk_key)
-        self.heads = Dense(hidden_size, int(env.attributes.sizes.sum()), gain=0.1, key=head_key)
-        self.space = env.attributes
+        self.trunk = _trunk_for(spec.observation, spec.attributes, hidden_size, keypoints, key=trunk_key)
+        self.heads = Dense(hidden_size, int(spec.attributes.sizes.sum()), gain=0.1, key=head_key)
+        self.space = spec.attributes
 
     def logits(self, observation: jax.Array) -> jax.Array:
         """`[..., A, V]` of each value of each attribute, not normalised."""

@@ -10,7 +10,6 @@ import jax
 import jax.numpy as jnp
 
 from attribute_planner.attributes import AttributeSpace
-from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.spaces import (
     Action,
     ActionSpace,
@@ -21,6 +20,7 @@ from attribute_planner.environments.spaces import (
     UnitObservation,
     uniform_action,
 )
+from attribute_planner.environments.spec import EnvironmentSpec
 from attribute_planner.models.beliefs import Beliefs
 from attribute_planner.models.encoders import encoder_for, no_values
 from attribute_planner.models.layers import Dense, Tower
@@ -61,20 +61,20 @@ class ForwardModel(eqx.Module):
     actions: ActionSpace = eqx.field(static=True)
     observation_rank: int = eqx.field(static=True)
 
-    def __init__(self, env: Environment, hidden_size: int, keypoints: int = 0, *, key: Key) -> None:
+    def __init__(self, spec: EnvironmentSpec, hidden_size: int, keypoints: int = 0, *, key: Key) -> None:
         encoder_key, tower_key, head_key = jax.random.split(key, 3)
-        outputs = int(env.attributes.sizes.sum())
-        seen, done, products = hidden_size + outputs, action_size(env.actions), 0
-        self.encoder = encoder_for(env.observation, env.attributes, hidden_size, keypoints, key=encoder_key)
+        outputs = int(spec.attributes.sizes.sum())
+        seen, done, products = hidden_size + outputs, action_size(spec.actions), 0
+        self.encoder = encoder_for(spec.observation, spec.attributes, hidden_size, keypoints, key=encoder_key)
         self.products = None
-        if not isinstance(env.actions, Discrete):
+        if not isinstance(spec.actions, Discrete):
             products = 2 * hidden_size
             self.products = Products(seen, done, products, key=jax.random.fold_in(tower_key, 1))
         self.tower = Tower(seen + done + products, (2 * hidden_size, 2 * hidden_size), key=tower_key)
         self.heads = Dense(2 * hidden_size, outputs, gain=0.1, key=head_key)
         self.stays = jnp.array(STAYS)
-        self.space, self.actions = env.attributes, env.actions
-        self.observation_rank = len(env.observation.shape)
+        self.space, self.actions = spec.attributes, spec.actions
+        self.observation_rank = len(spec.observation.shape)
 
     def features(self, observation: Observation) -> jax.Array:
         """`[..., width]` what an observation says, whatever is done next."""

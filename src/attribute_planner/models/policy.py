@@ -4,8 +4,8 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.spaces import Action, ActionSpace, Observation, UnitObservation
+from attribute_planner.environments.spec import EnvironmentSpec
 from attribute_planner.models.distributions import Distribution, distribution_of, head_size
 from attribute_planner.models.encoders import Encoder, encoder_for
 from attribute_planner.models.layers import Dense
@@ -51,13 +51,13 @@ class GoalPolicy(eqx.Module):
     baseline_head: Dense
     action_space: ActionSpace = eqx.field(static=True)
 
-    def __init__(self, env: Environment, hidden_size: int, *, key: Key) -> None:
+    def __init__(self, spec: EnvironmentSpec, hidden_size: int, *, key: Key) -> None:
         encoder_key, action_key, baseline_key = jax.random.split(key, 3)
-        self.encoder = encoder_for(env.observation, env.attributes, hidden_size, key=encoder_key)
+        self.encoder = encoder_for(spec.observation, spec.attributes, hidden_size, key=encoder_key)
         # Small heads: the first policy is nearly uniform, the first baseline nearly zero.
-        self.action_head = Dense(hidden_size, head_size(env.actions), gain=0.01, key=action_key)
+        self.action_head = Dense(hidden_size, head_size(spec.actions), gain=0.01, key=action_key)
         self.baseline_head = Dense(hidden_size, 1, gain=0.1, key=baseline_key)
-        self.action_space = env.actions
+        self.action_space = spec.actions
 
     def __call__(self, observation: Observation, values: jax.Array, goal: jax.Array) -> PolicyOutput:
         """The opinion on observations `[...]` with attribute values and goal values `[..., A]`."""

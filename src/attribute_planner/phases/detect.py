@@ -107,11 +107,11 @@ def env_labels(env: Environment, count: int, label_every: int = 4, action_repeat
 
 def fit_detector(env: Environment, labels: Labels, config: DetectConfig, *, key: Key, watch: Watch) -> Detected:
     """f̂ by supervised learning, with its error on the share of the labels that was held out."""
-    if isinstance(labels.states, UnitObservation) or env.units is not None:
+    if isinstance(labels.states, UnitObservation) or env.num_units is not None:
         raise ConfigurationError("A detector cannot be learned from what single units see; give the true attributes.")
     split_key, network_key, fit_key = jax.random.split(key, 3)
     kept, held = _split(labels, config.val_fraction, key=split_key)
-    detector = AttributeDetector(env, config.hidden_size, config.keypoints, key=network_key)
+    detector = AttributeDetector(env.spec, config.hidden_size, config.keypoints, key=network_key)
     error = detector_error(env, detector, held)
 
     def show(batch: Labels, key: Key) -> Labels:

@@ -113,7 +113,7 @@ def explore(
 
 
 def _nothing_explored(env: Environment, config: ExploreConfig, *, key: Key) -> Explored:
-    policy = GoalPolicy(env, config.hidden_size, key=key)
+    policy = GoalPolicy(env.spec, config.hidden_size, key=key)
     return Explored(
         TransitionCounts(env.attributes.num_words), new_train_state(policy, config.learning), epoch=0, steps=0
     )

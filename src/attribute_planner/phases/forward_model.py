@@ -75,7 +75,7 @@ def fit_forward_model(
         so_far = FittedForwardModel(forward_model, error) if updates >= config.fit.updates else None
         watch("forward_model", updates / config.fit.updates, {"updates": updates, "loss": loss, "error": error}, so_far)
 
-    forward_model = ForwardModel(env, config.hidden_size, config.keypoints, key=network_key)
+    forward_model = ForwardModel(env.spec, config.hidden_size, config.keypoints, key=network_key)
     forward_model = fit(forward_model, show, forward_model_loss, learned, config.fit, key=fit_key, report=report)
     return FittedForwardModel(forward_model, error)
 

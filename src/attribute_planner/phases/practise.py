@@ -103,7 +103,7 @@ def practise(
         )
     policy_key, epochs_key, plans_key = jax.random.split(key, 3)
     graph = device_graph(explored, config.visit_exponent)
-    practised = begun or practice_of(GoalPolicy(env, config.hidden_size, key=policy_key), explored, config)
+    practised = begun or practice_of(GoalPolicy(env.spec, config.hidden_size, key=policy_key), explored, config)
     while practised.steps < config.steps:
         epoch_key = jax.random.fold_in(epochs_key, practised.epoch)
         plans = None

@@ -210,4 +210,4 @@ def _action_of(action: Action, copy: int) -> Any:
 
 
 def _picture(envs: VectorEnv, copy: int, config: ExecutionConfig) -> list[np.ndarray]:
-    return [envs.draw(copy)] if config.pictures else []
+    return [envs.render(copy)] if config.pictures else []

@@ -109,14 +109,14 @@ def in_single_precision(arrays: Arrays) -> Arrays:
 
 def policy_template(env: Environment, hidden_size: int) -> GoalPolicy:
     """A policy without weights, to be filled."""
-    return eqx.filter_eval_shape(lambda: GoalPolicy(env, hidden_size, key=jax.random.key(0)))
+    return eqx.filter_eval_shape(lambda: GoalPolicy(env.spec, hidden_size, key=jax.random.key(0)))
 
 
 def _load_learner(
     prefix: str, env: Environment, hidden_size: int, learning: ReinforceConfig, arrays: Arrays
 ) -> TrainState:
     template = eqx.filter_eval_shape(
-        lambda: new_train_state(GoalPolicy(env, hidden_size, key=jax.random.key(0)), learning)
+        lambda: new_train_state(GoalPolicy(env.spec, hidden_size, key=jax.random.key(0)), learning)
     )
     return TrainState(
         fill(f"{prefix}.policy", template.policy, arrays), fill(f"{prefix}.optimiser", template.optimiser, arrays)
@@ -127,7 +127,7 @@ def load_detector(env: Environment, config: TrainConfig, arrays: Arrays) -> Attr
     """The detector alone."""
     how = config.detect
     template = eqx.filter_eval_shape(
-        lambda: AttributeDetector(env, how.hidden_size, how.keypoints, key=jax.random.key(0))
+        lambda: AttributeDetector(env.spec, how.hidden_size, how.keypoints, key=jax.random.key(0))
     )
     return fill("detected.detector", template, arrays)
 
@@ -155,7 +155,9 @@ def load_forward_model(env: Environment, config: TrainConfig, arrays: Arrays, no
     if "forward_model" not in notes:
         return None
     how = config.forward_model
-    template = eqx.filter_eval_shape(lambda: ForwardModel(env, how.hidden_size, how.keypoints, key=jax.random.key(0)))
+    template = eqx.filter_eval_shape(
+        lambda: ForwardModel(env.spec, how.hidden_size, how.keypoints, key=jax.random.key(0))
+    )
     return FittedForwardModel(fill("forward_model", template, arrays), notes["forward_model"]["error"])
 
 

@@ -52,7 +52,7 @@ def test_the_same_key_gives_the_same_worlds(envs: ContinuousVectorEnv):
 
 def test_drops_one_on_the_other_build_the_tower_of_the_task(envs: ContinuousVectorEnv):
     envs.reset(jax.random.key(0), FROM_CORNERS)
-    goal = envs.goals(ENV.tasks["4-stack"], jax.random.key(0))
+    goal = envs.sample_goals(ENV.tasks["4-stack"], jax.random.key(0))
     assert not goal.satisfied_by(envs.values()).any()
     for block in ("yellow", "blue", "green", "red"):
         drop_everywhere(envs, block, (0.5, 0.5))
@@ -107,7 +107,7 @@ def test_an_episode_is_truncated_after_its_last_step():
 def test_one_step_goals_differ_from_the_start_and_drawing_them_moves_nothing(envs: ContinuousVectorEnv):
     envs.reset(jax.random.key(4))
     before = envs.poses
-    goals = envs.goals(ENV.tasks["1-step"], jax.random.key(5))
+    goals = envs.sample_goals(ENV.tasks["1-step"], jax.random.key(5))
     assert not goals.satisfied_by(envs.values()).any()
     assert envs.poses is before
 
@@ -115,13 +115,13 @@ def test_one_step_goals_differ_from_the_start_and_drawing_them_moves_nothing(env
 def test_every_task_has_goals_for_a_batch(envs: ContinuousVectorEnv):
     envs.reset(jax.random.key(6))
     for task in ENV.tasks.values():
-        goals: Goal = envs.goals(task, jax.random.key(7))
+        goals: Goal = envs.sample_goals(task, jax.random.key(7))
         assert goals.values.shape == goals.wanted.shape == (NUM_ENVS, 36)
 
 
 def test_a_copy_can_be_drawn(envs: ContinuousVectorEnv):
     envs.reset(jax.random.key(8))
-    assert envs.draw(0).shape == (384, 384, 3)
+    assert envs.render(0).shape == (384, 384, 3)
 
 
 def test_pictures_can_be_smaller():

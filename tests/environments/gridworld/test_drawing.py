@@ -32,7 +32,7 @@ def test_pictures_have_one_size_whatever_the_world(switches_starts: SwitchesStat
     sizes = {tuple(size) for size in switches_starts.grid.size[:5].tolist()}
     states = [jax.tree.map(itemgetter(number), switches_starts) for number in range(5)]
     assert len(sizes) > 1
-    for picture in (*map(SWITCHES.draw, states), CRAFTING.draw(crafting)):
+    for picture in (*map(SWITCHES.render, states), CRAFTING.render(crafting)):
         assert picture.shape == (BOARD_SIDE + SHELF_HEIGHT, BOARD_SIDE, 3)
         assert picture.dtype == np.uint8
 
@@ -40,25 +40,25 @@ def test_pictures_have_one_size_whatever_the_world(switches_starts: SwitchesStat
 @pytest.mark.parametrize("color", COLORS)
 def test_switches_show_their_colour(color: str, switches: SwitchesState):
     state = replace(switches, colors=np.full(4, COLORS.index(color), np.int8))
-    picture = SWITCHES.draw(state)
+    picture = SWITCHES.render(state)
     assert {each: pixels_of(picture, KNOBS[each]) > 500 for each in COLORS} == {each: each == color for each in COLORS}
 
 
 def test_a_toggled_switch_looks_different_and_the_rest_the_same(switches: SwitchesState):
     toggled = replace(switches, colors=(switches.colors + np.array([1, 0, 0, 0], np.int8)) % 4)
-    changed = (SWITCHES.draw(switches) != SWITCHES.draw(toggled)).any(axis=-1).mean()
+    changed = (SWITCHES.render(switches) != SWITCHES.render(toggled)).any(axis=-1).mean()
     assert 0.001 < changed < 0.05
 
 
 def test_the_agent_is_seen_and_does_not_hide_the_switch_it_stands_on(switches: SwitchesState):
-    away, on_switch = SWITCHES.draw(switches), SWITCHES.draw(replace(switches, agent=switches.switches[0]))
+    away, on_switch = SWITCHES.render(switches), SWITCHES.render(replace(switches, agent=switches.switches[0]))
     knob = KNOBS[COLORS[switches.colors[0]]]
     assert pixels_of(away, AGENT) > pixels_of(on_switch, AGENT) > 20
     assert pixels_of(on_switch, knob) > 0.7 * pixels_of(away, knob)
 
 
 def test_what_is_grabbed_moves_from_the_board_to_the_shelf(crafting: CraftingState):
-    before, after = CRAFTING.draw(crafting), CRAFTING.draw(replace(crafting, inventory=np.arange(6) == 0))
+    before, after = CRAFTING.render(crafting), CRAFTING.render(replace(crafting, inventory=np.arange(6) == 0))
     changed = (before != after).any(axis=-1)
     assert changed[:BOARD_SIDE].any()
     assert changed[BOARD_SIDE:].any()

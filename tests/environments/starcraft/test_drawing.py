@@ -17,16 +17,16 @@ def pixels_of(picture: np.ndarray, color: str, box: tuple[int, int, int, int]) -
 
 
 def test_a_picture_shows_the_map_and_a_panel(play: Callable):
-    picture = ENV.draw(jax.tree.map(np.asarray, play().game))
+    picture = ENV.render(jax.tree.map(np.asarray, play().game))
     assert (picture.shape, picture.dtype) == ((640, 640 + PANEL, 3), np.uint8)
     assert pixels_of(picture, "#57c7ff", (8, 10, 11, 19)) > 500  # mineral fields
 
 
 def test_progress_grows_while_a_building_is_built(play: Callable):
     game = play(ore=1000).place(1, (816, 816)).step({1: "build_depot"}, times=5)
-    early = pixels_of(ENV.draw(game.game), BARS["being built"], (24, 24, 27, 26))
-    late = pixels_of(ENV.draw(game.step(times=15).game), BARS["being built"], (24, 24, 27, 26))
-    done = pixels_of(ENV.draw(game.step(times=5).game), BARS["being built"], (24, 24, 27, 26))
+    early = pixels_of(ENV.render(game.game), BARS["being built"], (24, 24, 27, 26))
+    late = pixels_of(ENV.render(game.step(times=15).game), BARS["being built"], (24, 24, 27, 26))
+    done = pixels_of(ENV.render(game.step(times=5).game), BARS["being built"], (24, 24, 27, 26))
     # 120, 480 and 600 of 600 frames.
     assert 0 < early < late / 2
     assert done < early
@@ -34,4 +34,4 @@ def test_progress_grows_while_a_building_is_built(play: Callable):
 
 def test_training_is_shown_on_the_command_centre(play: Callable):
     game = play().step({0: "train_scv"}, times=10)
-    assert pixels_of(ENV.draw(game.game), BARS["training a unit"], (14, 14, 18, 17)) > 100
+    assert pixels_of(ENV.render(game.game), BARS["training a unit"], (14, 14, 18, 17)) > 100

@@ -13,7 +13,7 @@ from attribute_planner.errors import ConfigurationError
 def test_two_versions_have_their_names_units_and_attributes():
     small, large = starcraft_small(), starcraft_large()
     assert (small.name, large.name) == ("starcraft-small", "starcraft-large")
-    assert (small.units, large.units) == (10, 10)
+    assert (small.num_units, large.num_units) == (10, 10)
     assert small.attributes.names == ("ore", "scv", "depot", "barracks", "marine")
     assert large.attributes.names == (*small.attributes.names, "engineering_bay", "turret")
 

@@ -149,12 +149,12 @@ class ContinuousVectorEnv(VectorEnv):
         """`int32[B, 36]` the attribute values of every copy as it is now."""
         return np.asarray(describe_all(self.poses))
 
-    def goals(self, task: Task, key: Key) -> Goal:
+    def sample_goals(self, task: Task, key: Key) -> Goal:
         """`[B]` a goal of the task for each copy as it is now."""
         return task.goal(self.poses, describe_all(self.poses), key)
 
-    def draw(self, copy: int) -> np.ndarray:
-        return draw_poses(jax.tree.map(lambda leaf: leaf[copy], self.poses))
+    def render(self, index: int) -> np.ndarray:
+        return draw_poses(jax.tree.map(lambda leaf: leaf[index], self.poses))
 
     def _timestep(self) -> TimeStep:
         observation, values = _look(self.poses, self.env.image_size)

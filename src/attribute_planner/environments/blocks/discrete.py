@@ -98,7 +98,7 @@ class Blocks(PureEnvironment):
     def describe(self, state: Configuration) -> jax.Array:
         return describe(state)
 
-    def draw(self, state: Configuration) -> np.ndarray:
+    def render(self, state: Configuration) -> np.ndarray:
         return draw_poses(poses_of(jax.tree.map(jnp.asarray, state)))
 
 

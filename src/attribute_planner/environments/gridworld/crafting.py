@@ -178,7 +178,7 @@ class Crafting(PureEnvironment):
         """What takes a single grab or craft; then the main task, which always takes several."""
         return (self.task("1-step"), self.task("craft"))
 
-    def draw(self, state: CraftingState) -> np.ndarray:
+    def render(self, state: CraftingState) -> np.ndarray:
         """The world, and below it the inventory; what the agent does not have is pale."""
         from attribute_planner.environments.gridworld.drawing import Board, draw_resource, draw_slot, draw_table
 

@@ -136,7 +136,7 @@ class ColoredSwitches(PureEnvironment):
         )
         return (*easier, self.task(None))
 
-    def draw(self, state: SwitchesState) -> np.ndarray:
+    def render(self, state: SwitchesState) -> np.ndarray:
         """The world, and below it the switches in order."""
         from attribute_planner.environments.gridworld.drawing import Board, draw_knob
 

@@ -18,7 +18,7 @@ from attribute_planner.environments.gymnasium_bridge.describing import (
     reading,
 )
 from attribute_planner.environments.gymnasium_bridge.observations import Encoder, encoder_by, encoder_for
-from attribute_planner.environments.gymnasium_bridge.pool import Copies
+from attribute_planner.environments.gymnasium_bridge.pool import EnvPool
 from attribute_planner.environments.gymnasium_bridge.vector_env import GymnasiumVectorEnv
 from attribute_planner.environments.interface import HostEnvironment
 from attribute_planner.environments.labels import Labels
@@ -67,13 +67,13 @@ def from_gymnasium(
     if (describe is None) == (labelled is None):
         raise ConfigurationError("Give either describe=… or labelled=…: it is what tells the attributes of a state.")
     space = attribute_space(attributes)
-    num_envs = Copies(make)
-    (first,) = num_envs.acquire(1)
+    pool = EnvPool(make)
+    (first,) = pool.acquire(1)
     encoder = _encoder(first, encode_observation)
     limit = _episode_steps(first, episode_steps)
     env = GymnasiumEnvironment(
         name=_name(first, name),
-        num_envs=num_envs,
+        pool=pool,
         space=space,
         encoder=encoder,
         offered=actions_of(first.action_space, action_names),
@@ -82,7 +82,7 @@ def from_gymnasium(
         read_values=None if describe is None else reading(describe, space),
         labels=None if labelled is None else labels_of(labelled, space, encoder),
     )
-    num_envs.release([first])
+    pool.release([first])
     return env
 
 
@@ -91,7 +91,7 @@ def from_gymnasium(
 class GymnasiumEnvironment(HostEnvironment):
     """A Gymnasium environment with named attributes; `from_gymnasium` builds it.
 
-    copies: the copies made so far.
+    pool: the environments created so far.
     space, encoder, offered, asked: its attributes, observations, actions and tasks.
     episode_steps: after how many steps an episode is cut off, also by the bridge.
     read_values: tells the attribute values of a state; `None` where a detector is to be learned instead.
@@ -99,7 +99,7 @@ class GymnasiumEnvironment(HostEnvironment):
     """
 
     name: str
-    num_envs: Copies
+    pool: EnvPool
     space: AttributeSpace
     encoder: Encoder
     offered: Actions
@@ -132,8 +132,8 @@ class GymnasiumEnvironment(HostEnvironment):
         return GymnasiumVectorEnv(self, num_envs)
 
     def close(self) -> None:
-        """Close all copies that nobody uses."""
-        self.num_envs.close()
+        """Close all idle environments."""
+        self.pool.close()
 
 
 def another_value(space: AttributeSpace, max_steps: int) -> Task:

@@ -1,4 +1,4 @@
-"""The copies of a Gymnasium environment that have been made, lent to one batch of worlds after the other."""
+"""A pool of Gymnasium environments that are reused by one `VectorEnv` after the other."""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -9,13 +9,13 @@ import gymnasium
 from attribute_planner.errors import ConfigurationError
 
 MAX_IDLE = 128
-"""How many copies are kept for later: making one may take long, but each takes up memory."""
+"""Number of idle environments to keep: creating one may be slow, but each uses memory."""
 
 
-class Copies:
-    """Makes copies of an environment, and keeps those that nobody uses at the moment.
+class EnvPool:
+    """Creates environments on demand and keeps those that are not in use.
 
-    Training opens fresh worlds in every epoch; simulators may take seconds to start.
+    Training opens a new `VectorEnv` in every epoch; a simulator may take seconds to start.
     """
 
     def __init__(self, make: Callable[[], gymnasium.Env]) -> None:
@@ -24,32 +24,32 @@ class Copies:
         self._made: WeakSet[gymnasium.Env] = WeakSet()
 
     def acquire(self, count: int) -> list[gymnasium.Env]:
-        """So many copies, each to be reset before its use; they are the borrower's until given back."""
-        lent: list[gymnasium.Env] = []
+        """`count` environments for exclusive use until they are released; each must be reset first."""
+        envs: list[gymnasium.Env] = []
         try:
             for _ in range(count):
-                lent.append(self._idle.pop() if self._idle else self._new())
+                envs.append(self._idle.pop() if self._idle else self._new())
         except BaseException:
-            self.release(lent)
+            self.release(envs)
             raise
-        return lent
+        return envs
 
-    def release(self, num_envs: Sequence[gymnasium.Env]) -> None:
-        """Copies that can be lent again; those that are too many are closed."""
-        for copy in num_envs:
+    def release(self, envs: Sequence[gymnasium.Env]) -> None:
+        """Return environments to the pool; those beyond `MAX_IDLE` are closed."""
+        for env in envs:
             if len(self._idle) < MAX_IDLE:
-                self._idle.append(copy)
+                self._idle.append(env)
             else:
-                copy.close()
+                env.close()
 
-    def discard(self, num_envs: Sequence[gymnasium.Env]) -> None:
-        """Copies that something is wrong with."""
-        for copy in num_envs:
-            with suppress(Exception):  # what is wrong with it may keep it from closing, too
-                copy.close()
+    def discard(self, envs: Sequence[gymnasium.Env]) -> None:
+        """Close environments that must not be used again."""
+        for env in envs:
+            with suppress(Exception):  # a broken environment may also fail to close
+                env.close()
 
     def close(self) -> None:
-        """Close all copies that nobody uses."""
+        """Close all idle environments."""
         self.discard(self._idle)
         self._idle = []
 

@@ -32,7 +32,7 @@ class GymnasiumVectorEnv(VectorEnv):
 
     def __init__(self, env: GymnasiumEnvironment, num_envs: int) -> None:
         self.env, self.num_envs = env, num_envs
-        self._lent: list[gymnasium.Env] = env.num_envs.acquire(num_envs)
+        self._envs: list[gymnasium.Env] = env.pool.acquire(num_envs)
         self._is_sound = True
         self._ages = np.zeros(num_envs, int)
         self._terminated, self._truncated = np.zeros(num_envs, bool), np.zeros(num_envs, bool)
@@ -47,58 +47,60 @@ class GymnasiumVectorEnv(VectorEnv):
         chance = np.random.default_rng(np.asarray(jax.random.key_data(key)))
         seeds = chance.integers(2**31, size=self.num_envs).tolist()
         self._terminated[which], self._truncated[which], self._ages[which] = False, False, 0
-        for copy in np.flatnonzero(which).tolist():
-            self._see(copy, *self._ask("env.reset", copy, self._begin, copy, seeds[copy]))
+        for index in np.flatnonzero(which).tolist():
+            self._see(index, *self._ask("env.reset", index, self._begin, index, seeds[index]))
         return self._timestep()
 
     def step(self, action: Action, key: Key) -> TimeStep:
         del key  # the chance of each copy follows from the seed of its last reset
         chosen, is_running = np.asarray(action), ~(self._terminated | self._truncated)
         self._ages += is_running
-        for copy in np.flatnonzero(is_running).tolist():
-            self._see(copy, *self._ask("env.step", copy, self._act, copy, chosen[copy]))
+        for index in np.flatnonzero(is_running).tolist():
+            self._see(index, *self._ask("env.step", index, self._act, index, chosen[index]))
         self._truncated |= self._ages >= self.env.episode_steps
         return self._timestep()
 
-    def goals(self, task: Task, key: Key) -> Goal:
+    def sample_goals(self, task: Task, key: Key) -> Goal:
         return _compiled_goals(task.goal)(jnp.asarray(self._values), jax.random.split(key, self.num_envs))
 
-    def draw(self, copy: int) -> np.ndarray:
-        env = self._lent[copy]
+    def render(self, index: int) -> np.ndarray:
+        env = self._envs[index]
         if env.render_mode != "rgb_array":
             raise NotImplementedError(
                 f"{self.env.name} has no pictures, as its render_mode is {env.render_mode!r}: "
                 'let it be made with render_mode="rgb_array".'
             )
-        return self._ask("env.render", copy, _picture_of, env)
+        return self._ask("env.render", index, _picture_of, env)
 
     def close(self) -> None:
         if self._is_sound:
-            self.env.num_envs.release(self._lent)
+            self.env.pool.release(self._envs)
         else:
-            self.env.num_envs.discard(self._lent)
-        self._lent = []
+            self.env.pool.discard(self._envs)
+        self._envs = []
 
-    def _begin(self, copy: int, seed: int) -> tuple[Any, dict[str, Any]]:
-        observation, info = self._lent[copy].reset(seed=seed)
+    def _begin(self, index: int, seed: int) -> tuple[Any, dict[str, Any]]:
+        observation, info = self._envs[index].reset(seed=seed)
         return observation, info
 
-    def _act(self, copy: int, action: Any) -> tuple[Any, dict[str, Any]]:
-        observation, _, terminated, truncated, info = self._lent[copy].step(self.env.offered.translate(action))
-        self._terminated[copy], self._truncated[copy] = bool(terminated), bool(truncated)
+    def _act(self, index: int, action: Any) -> tuple[Any, dict[str, Any]]:
+        observation, _, terminated, truncated, info = self._envs[index].step(self.env.offered.translate(action))
+        self._terminated[index], self._truncated[index] = bool(terminated), bool(truncated)
         return observation, info
 
-    def _see(self, copy: int, observation: Any, info: dict[str, Any]) -> None:
+    def _see(self, index: int, observation: Any, info: dict[str, Any]) -> None:
         """Keep what a copy shows."""
-        self._observation[copy] = self._ask("observation", copy, self.env.encoder.encode, observation)
+        self._observation[index] = self._ask("observation", index, self.env.encoder.encode, observation)
         if self.env.read_values is not None:
-            self._values[copy] = self._ask("describe", copy, self.env.read_values, observation, info, self._lent[copy])
+            self._values[index] = self._ask(
+                "describe", index, self.env.read_values, observation, info, self._envs[index]
+            )
 
     def _timestep(self) -> TimeStep:
         """What all copies show, in arrays that are never written to again."""
         if not np.isfinite(self._observation).all():
-            copy = int(np.argwhere(~np.isfinite(self._observation))[0, 0])
-            self._ask("observation", copy, _blame_numbers, self._observation[copy])
+            index = int(np.argwhere(~np.isfinite(self._observation))[0, 0])
+            self._ask("observation", index, _blame_numbers, self._observation[index])
         return TimeStep(
             self._observation.copy(),
             self._values.copy() if self.env.has_attribute_fn else None,
@@ -106,13 +108,13 @@ class GymnasiumVectorEnv(VectorEnv):
             self._truncated.copy(),
         )
 
-    def _ask(self, what: str, copy: int, function: Callable[..., Any], *arguments: Any) -> Any:
+    def _ask(self, what: str, index: int, function: Callable[..., Any], *arguments: Any) -> Any:
         """What the user's code answers; its errors become a fault of one line that says where, when and what."""
         try:
             return function(*arguments)
         except Exception:
             self._is_sound = False
-            with blaming(self.env, f"copy {copy}, step {self._ages[copy]}: {what}"):
+            with blaming(self.env, f"environment {index}, step {self._ages[index]}: {what}"):
                 raise
 
 

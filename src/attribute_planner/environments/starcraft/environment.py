@@ -102,7 +102,7 @@ class StarcraftBuild(PureEnvironment):
         return self.unit_limit - 1 - START_SCVS if kind == Kind.BARRACKS else MOST_COUNTED[kind]
 
     @property
-    def units(self) -> int:
+    def num_units(self) -> int:
         return self.unit_limit
 
     @property
@@ -148,7 +148,7 @@ class StarcraftBuild(PureEnvironment):
         """The scripted player's success."""
         return reaches(self, states, goals, max_steps)
 
-    def draw(self, state: Game) -> np.ndarray:
+    def render(self, state: Game) -> np.ndarray:
         from attribute_planner.environments.starcraft.drawing import draw_game
 
         return draw_game(self.rules, state)
