@@ -11,7 +11,7 @@ import pytest
 from gymnasium import spaces
 
 import attribute_planner as ap
-from attribute_planner.data.rollout import collector_for
+from attribute_planner.data.collecting import collector_for
 from attribute_planner.environments.gymnasium_bridge import GymnasiumEnvironment
 from attribute_planner.errors import EnvironmentFaultError, RunDirectoryError
 from attribute_planner.learning.fitting import FitConfig

@@ -1,4 +1,5 @@
 from dataclasses import dataclass, replace
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -6,66 +7,138 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from attribute_planner.data.rollout import DeviceCollector, HostCollector, Trajectories, collector_for
+from attribute_planner.data.random_actions import RandomActions
+from attribute_planner.data.rollout import advance, rollout, start
+from attribute_planner.data.trajectories import Actor, Trajectories, concatenate
 from attribute_planner.environments.graph_world import GraphWorld, Place
 from attribute_planner.environments.interface import Environment
-from attribute_planner.phases.exploration_policies import RandomActions
+from attribute_planner.environments.vector_env import TimeStep
 from tests.probes import RING, Hosted
 
 KEY = jax.random.key(0)
+START = Place((0,))
+SHORT = replace(RING, start=START, episode_steps=4)
+BOTH = pytest.mark.parametrize("env", [SHORT, Hosted(replace(RING, start=START), 4)], ids=["pure", "host"])
 
 
 @dataclass(frozen=True)
 class Mortal(GraphWorld):
-    """A ring in which the episode is over for good at value 2."""
+    """A ring in which an episode terminates at value 2."""
 
     def terminated(self, state: jax.Array) -> jax.Array:
         return self.describe(state)[0] == 2
 
 
-def collected(env: Environment, steps: int = 12, num_envs: int = 6) -> Trajectories:
-    collector = collector_for(env, None, num_envs, key=KEY)
-    halves = [collector.collect(RandomActions(env), steps // 2, key=jax.random.key(i)) for i in (1, 2)]
-    collector.close()
-    return jax.tree.map(lambda *leaves: np.concatenate(leaves), *halves)
+def recorded(env: Environment, actor: Actor | None = None, length: int = 12, num_envs: int = 6, **how: Any):
+    return rollout(
+        actor or RandomActions(env),
+        env.vector_env(num_envs),
+        length,
+        space=env.attributes,
+        key=how.pop("key", KEY),
+        **how,
+    ).on_host()
 
 
-START = Place((0,))
+def follows(trajectories: Trajectories) -> None:
+    """Within an episode each step begins where the last one ended; elsewhere at the start."""
+    before, after, over = trajectories.attributes, trajectories.next_attributes, trajectories.over
+    np.testing.assert_array_equal(before[1:][~over[:-1]], after[:-1][~over[:-1]])
+    assert not before[1:][over[:-1]].any()
+    assert not before[0].any()
+    assert set(((after.astype(int) - before) % 5).ravel().tolist()) == {1, 4}, "the ring has no other steps"
 
 
-@pytest.mark.parametrize("env", [replace(RING, start=START, episode_steps=4), Hosted(replace(RING, start=START), 4)])
-def test_episodes_are_cut_off_at_their_limit_and_begin_anew(env: Environment):
-    trajectories = collected(env)
-    before, after = trajectories.words[..., 0], np.asarray(trajectories.arrival.words)[..., 0]
-    # Four steps an episode, in every copy at once; also across two calls.
+@BOTH
+def test_episodes_are_truncated_at_their_limit_and_others_follow(env: Environment):
+    trajectories = recorded(env)
     expected = np.arange(1, 13) % 4 == 0
-    np.testing.assert_array_equal(trajectories.arrival.truncated, np.broadcast_to(expected[:, None], (12, 6)))
-    assert not np.any(trajectories.arrival.terminated)
-    # Within an episode each step begins where the last one ended, and an episode begins at the start.
-    np.testing.assert_array_equal(before[1:][~expected[:-1]], after[:-1][~expected[:-1]])
-    assert not before[::4].any()
-    # The ring has no other steps than these.
-    assert set(((after.astype(int) - before) % 5).ravel().tolist()) == {1, 4}
+    np.testing.assert_array_equal(trajectories.truncated, np.broadcast_to(expected[:, None], (12, 6)))
+    assert not trajectories.terminated.any()
+    follows(trajectories)
 
 
-def test_where_an_episode_ended_is_seen_before_it_begins_anew():
-    trajectories = collected(Mortal(RING.space, RING.edges, START, episode_steps=50), steps=40)
-    died = np.asarray(trajectories.arrival.terminated)
-    np.testing.assert_array_equal(died, np.asarray(trajectories.arrival.words)[..., 0] == 2)
-    assert died.sum() > 5
-    assert not np.any(trajectories.arrival.truncated)
-    assert not np.any(trajectories.words[..., 0] == 2)
-    assert not trajectories.words[1:][died[:-1]].any()
+@BOTH
+def test_a_rollout_continues_where_the_last_one_stopped(env: Environment):
+    envs, actor = env.vector_env(6), RandomActions(env)
+    episodes, parts = start(actor, envs, key=KEY), []
+    for number in range(2):
+        episodes, part = advance(actor, envs, episodes, 6, space=env.attributes, key=jax.random.key(number))
+        parts.append(part.on_host())
+    trajectories = concatenate(*parts)
+    np.testing.assert_array_equal(trajectories.truncated[:, 0], np.arange(1, 13) % 4 == 0)
+    follows(trajectories)
 
 
-def test_the_collector_fits_the_environment():
-    assert isinstance(collector_for(RING, None, 2, key=KEY), DeviceCollector)
-    assert isinstance(collector_for(Hosted(RING), None, 2, key=KEY), HostCollector)
+@BOTH
+def test_the_time_limit_can_be_shorter(env: Environment):
+    assert recorded(env, episode_steps=1).truncated.all()
+
+
+def test_where_an_episode_terminated_is_recorded_before_the_reset():
+    trajectories = recorded(Mortal(RING.space, RING.edges, START, episode_steps=50), length=40)
+    np.testing.assert_array_equal(trajectories.terminated, trajectories.next_attributes[..., 0] == 2)
+    assert trajectories.terminated.sum() > 5
+    assert not trajectories.truncated.any()
+    follows(trajectories)
+
+
+class LeavesAtTwo(RandomActions):
+    """Wants a reset at value 2."""
+
+    def wants_reset(self, memory: Any, timestep: TimeStep) -> Any:
+        return timestep.attributes[:, 0] == 2  # pyright: ignore[reportOptionalSubscript]
+
+
+@pytest.mark.parametrize("env", [replace(RING, start=START), Hosted(replace(RING, start=START), 50)])
+def test_a_reset_that_the_actor_wants_is_a_truncation(env: Environment):
+    trajectories = recorded(env, LeavesAtTwo(env), length=15)
+    np.testing.assert_array_equal(trajectories.truncated, trajectories.next_attributes[..., 0] == 2)
+    follows(trajectories)
+
+
+class Countdown(Actor[int]):
+    """In Python: action 0 until each environment has made as many steps as its number; its memory counts steps."""
+
+    traceable = False
+
+    def begin(self, num_envs: int, *, key: jax.Array) -> int:
+        return 0
+
+    def act(self, memory: int, observation: Any, attributes: Any, *, key: jax.Array) -> tuple[int, Any, Any]:
+        assert isinstance(attributes, np.ndarray)
+        return memory + 1, np.zeros(len(attributes), np.int32), None
+
+    def active(self, memory: int) -> np.ndarray:
+        return np.arange(4) > memory
+
+
+def test_an_actor_in_python_can_stop_early_and_is_not_reset_behind_its_back():
+    env = replace(RING, start=START, episode_steps=2)
+    trajectories = recorded(env, Countdown(), length=50, num_envs=4)
+    assert trajectories.terminated.shape == (3, 4), "the last environment takes three steps"
+    assert recorded(env, Countdown(), length=50, num_envs=4, episode_steps=99).next_attributes[:, 3, 0].tolist() == [
+        1,
+        2,
+        3,
+    ]
+
+
+def test_snapshots_show_the_observations_again():
+    observed, kept, dropped = (recorded(RING, keep=what) for what in ("observation", "snapshot", "nothing"))
+    again = RING.observe_batch(jax.tree.map(jnp.asarray, kept.flat().observation))
+    np.testing.assert_array_equal(again, observed.flat().observation)
+    assert dropped.observation is None
+    np.testing.assert_array_equal(dropped.attributes, observed.attributes)
 
 
 def test_chance_comes_from_the_key_alone():
-    one, same = collected(RING), collected(RING)
+    one, same, other = (recorded(RING, key=jax.random.key(seed)) for seed in (1, 1, 2))
     assert eqx.tree_equal(one, same)
-    collector = collector_for(RING, None, 6, key=KEY)
-    other = collector.collect(RandomActions(RING), 6, key=jax.random.key(9))
-    assert not jnp.array_equal(other.words, one.words[:6])
+    assert not np.array_equal(one.attributes, other.attributes)
+
+
+def test_the_first_held_action_depends_on_the_key():
+    actor = RandomActions(RING, action_repeat=1e9)
+    actions = [recorded(RING, actor, length=1, num_envs=64, key=jax.random.key(seed)).action for seed in range(2)]
+    assert not np.array_equal(*actions)

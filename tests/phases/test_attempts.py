@@ -4,7 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from attribute_planner.data.rollout import Arrival, Trajectories
+from attribute_planner.data.collecting import Arrival, Trajectories
 from attribute_planner.models.encoders import NO_VALUE
 from attribute_planner.models.policy import GoalPolicy
 from attribute_planner.phases.attempts import (

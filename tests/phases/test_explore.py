@@ -5,7 +5,7 @@ import jax
 import numpy as np
 import pytest
 
-from attribute_planner.data.rollout import Arrival, Trajectories
+from attribute_planner.data.collecting import Arrival, Trajectories
 from attribute_planner.environments.graph_world import graph_world
 from attribute_planner.learning.progress import nobody
 from attribute_planner.phases.explore import (

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from attribute_planner.benchmarks.measuring import Measurement, rates, seconds
-from attribute_planner.data.rollout import collector_for
+from attribute_planner.data.collecting import collector_for
 from attribute_planner.environments.gridworld.switches import ColoredSwitches
 from attribute_planner.environments.interface import PureEnvironment
 from attribute_planner.environments.spaces import uniform_action

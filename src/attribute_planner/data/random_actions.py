@@ -1,32 +1,56 @@
-"""Acting at random: anew at each step, or keeping up for a while what was begun."""
+"""Random actions: a new one at each step, or held for several steps on average."""
 
+from typing import Any
+
+import equinox as eqx
 import jax
 
+from attribute_planner.data.trajectories import Actor
 from attribute_planner.environments.interface import Environment
-from attribute_planner.environments.spaces import Action, MixedAction, nearby_actions, uniform_action
+from attribute_planner.environments.spaces import Action, MixedAction, Observation, nearby_actions, uniform_action
 from attribute_planner.environments.vector_env import where_batch
 
 Key = jax.Array
 
 KEPT_WITHIN = 0.03
-"""How far from a point that is kept up the next one lies, about, as a share of its range."""
+"""Standard deviation of the next point around one that is held, as a fraction of its range."""
+
+
+class RandomActions(Actor[Action]):
+    """Acts at random. Its memory is the last action.
+
+    action_repeat: the mean number of steps for which an action is held; each unit holds its own.
+    """
+
+    env: Environment = eqx.field(static=True)
+    action_repeat: float = eqx.field(static=True, default=1.0)
+
+    def begin(self, num_envs: int, *, key: Key) -> Action:
+        return any_action(self.env, num_envs, key=key)
+
+    def act(
+        self, memory: Action, observation: Observation, attributes: Any, *, key: Key
+    ) -> tuple[Action, Action, None]:
+        del observation, attributes
+        action = kept_up(self.env, memory, self.action_repeat, key=key)
+        return action, action, None
 
 
 def any_action(env: Environment, num_envs: int, *, key: Key) -> Action:
-    """Uniformly random actions `[copies]`, of each unit where there are several."""
+    """`[num_envs]` uniformly random actions, one for each unit where there are several."""
     return uniform_action(env.actions, (num_envs,) if env.num_units is None else (num_envs, env.num_units), key=key)
 
 
 def kept_up(env: Environment, held: Action, action_repeat: float, *, key: Key) -> Action:
-    """The actions held, but for a share of 1 / persistence of them, which are drawn anew.
+    """The actions that are held, except for a random fraction 1 / action_repeat, which is drawn again.
 
-    Of a choice with a point, the point is kept up, and the choice drawn anew each time: one thing after the other is
-    done at the same place.
+    Of a choice with a point, the point is held and the choice is drawn at each step, so that different things are done
+    in the same place.
     """
     shape = jax.tree.leaves(held)[0].shape[: 1 if env.num_units is None else 2]
-    fresh_key, change_key = jax.random.split(key)
+    fresh_key, change_key, near_key = jax.random.split(key, 3)
     fresh = uniform_action(env.actions, shape, key=fresh_key)
     if isinstance(fresh, MixedAction) and isinstance(held, MixedAction):
-        near = nearby_actions(env.actions, held, KEPT_WITHIN, key=jax.random.fold_in(change_key, 1))
+        near = nearby_actions(env.actions, held, KEPT_WITHIN, key=near_key)
         held = MixedAction(fresh.choice, near.point)  # pyright: ignore[reportAttributeAccessIssue]
     return where_batch(jax.random.uniform(change_key, shape) * action_repeat < 1.0, fresh, held)

@@ -1,277 +1,335 @@
-"""Collecting experience: a behaviour acts in many copies of an environment for a number of steps.
+"""The step loop of the package: an actor acts in a batch of environments, and the steps are recorded.
 
-`DeviceCollector` runs a pure environment inside one compiled scan; `HostCollector` steps `Worlds` from Python. What
-comes out is the same, and so the learners never know which one they are on.
+A pure environment with a traceable actor runs as one compiled scan over steps. Everything else is stepped from Python.
+`rollout` begins with fresh episodes. `start` and `advance` are its two halves, for callers that continue.
 """
 
-import abc
-from typing import Any, Generic, NamedTuple, TypeVar
+from functools import partial
+from typing import Any, Literal, NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from attribute_planner.environments.interface import Environment, PureEnvironment
-from attribute_planner.environments.spaces import Action, Array, Observation
-from attribute_planner.environments.vector_env import TimeStep, where_batch
+from attribute_planner.attributes import AttributeSpace
+from attribute_planner.data.trajectories import Actor, Trajectories
+from attribute_planner.environments.interface import PureEnvironment
+from attribute_planner.environments.spaces import Action, Observation
+from attribute_planner.environments.vector_env import PureVectorEnv, TimeStep, VectorEnv, where_batch
 from attribute_planner.models.detector import AttributeDetector, detected_values
 
 Key = jax.Array
-Memory = TypeVar("Memory")
+
+Keep = Literal["observation", "snapshot", "nothing"]
+"""What `Trajectories.observation` holds. Snapshots are smaller than images; `env.observe_batch` shows them again."""
 
 
-class Arrival(NamedTuple):
-    """Where a step has led, before any reset.
+class Episodes(NamedTuple):
+    """Episodes in progress, from which a rollout continues.
 
-    words: `uint32[B, W]` the attribute set that was reached.
-    terminated, truncated: `[B]` whether the episode ended there, for good or by its time limit.
+    states: what the environments keep of their current state: `[B, ...]` states, or a snapshot.
+    observation, attributes: what the actor sees; attributes are `int32[B, A]` values, `None` if not known.
+    age: `int32[B]` steps since each episode began.
+    memory: the actor's memory.
     """
-
-    words: Array
-    terminated: Array
-    truncated: Array
-
-
-class Actor(eqx.Module, Generic[Memory]):
-    """How a batch of copies acts. Pure: what it remembers is handed in and out."""
-
-    @abc.abstractmethod
-    def begin(self, num_envs: int) -> Memory:
-        """The memory before the first step."""
-
-    @abc.abstractmethod
-    def act(
-        self, memory: Memory, observation: Observation, values: jax.Array, *, key: Key
-    ) -> tuple[Memory, Action, Any]:
-        """An action `[B]` for each copy, and a record of how it came about."""
-
-    @abc.abstractmethod
-    def observe(self, memory: Memory, arrival: Arrival) -> tuple[Memory, Any]:
-        """What the step meant for the behaviour: its outcome."""
-
-    def has_nothing_to_do(self, words: jax.Array) -> jax.Array | None:
-        """`[B]` whether the behaviour has no use for the rest of an episode that is in this set; `None`: never."""
-        del words
-        return None
-
-
-class Trajectories(NamedTuple):
-    """What was collected, `[T, B, ...]`.
-
-    observation, words: before the step.
-    arrival: after it.
-    record, outcome: what the behaviour said of both.
-    """
-
-    observation: Observation
-    words: Array
-    arrival: Arrival
-    record: Any
-    outcome: Any
-
-
-class Collector(abc.ABC):
-    """Copies of an environment that go on where the last call has left them."""
-
-    @abc.abstractmethod
-    def collect(self, actor: Actor, steps: int, *, key: Key) -> Trajectories:
-        """Act for `steps` steps in every copy; a copy whose episode ends begins another one."""
-
-    def close(self) -> None:
-        """Let go of the environment."""
-
-
-def collector_for(env: Environment, detector: AttributeDetector | None, num_envs: int, *, key: Key) -> Collector:
-    """The collector that fits an environment; with no detector, the true f is asked."""
-    if isinstance(env, PureEnvironment):
-        return DeviceCollector(env, detector, num_envs, key=key)
-    return HostCollector(env, detector, num_envs, key=key)
-
-
-class DeviceCollector(Collector):
-    """Runs a pure environment: a whole call is one compiled scan over steps."""
-
-    def __init__(self, env: PureEnvironment, detector: AttributeDetector | None, num_envs: int, *, key: Key) -> None:
-        self._env, self._detector, self._copies = env, detector, num_envs
-        self._running = _begin(env, detector, num_envs, key)
-        self._memory: Any = None
-
-    def collect(self, actor: Actor, steps: int, *, key: Key) -> Trajectories:
-        if self._memory is None:
-            self._memory = actor.begin(self._copies)
-        (self._running, self._memory), trajectories = _scan_steps(
-            self._env, self._detector, actor, (self._running, self._memory), steps, key
-        )
-        return trajectories
-
-
-STEPS_BETWEEN_RESTARTS = 10
-"""How often copies with nothing to do begin anew: the whole batch pays for a reset, so they wait for each other."""
-
-
-class Running(NamedTuple):
-    """Episodes under way in a batch of copies: their states, ages `[B]`, and what is seen of them."""
 
     states: Any
-    ages: jax.Array
     observation: Observation
-    values: jax.Array
+    attributes: Any
+    age: Any
+    memory: Any
 
 
-@eqx.filter_jit
-def _begin(env: PureEnvironment, detector: AttributeDetector | None, num_envs: int, key: Key) -> Running:
-    states = jax.vmap(env.reset)(jax.random.split(key, num_envs))
-    return Running(states, jnp.zeros(num_envs, jnp.int32), *_look(env, detector, states))
+def rollout(
+    actor: Actor,
+    envs: VectorEnv,
+    length: int,
+    *,
+    space: AttributeSpace,
+    key: Key,
+    detector: AttributeDetector | None = None,
+    keep: Keep = "observation",
+    episode_steps: int | None = None,
+    timestep: TimeStep | None = None,
+) -> Trajectories:
+    """Act for `length` steps in every environment, from fresh episodes. An episode that ends is followed by another.
+
+    space: the attributes, which are recorded packed.
+    detector: detects the attribute values; without one they are those of the environment.
+    keep: what to record of each observation.
+    episode_steps: the time limit of an episode; by default the environment's own.
+    timestep: where to begin, if the environments have been reset already.
+    """
+    start_key, steps_key = jax.random.split(key)
+    episodes = start(actor, envs, key=start_key, detector=detector, timestep=timestep)
+    return advance(
+        actor,
+        envs,
+        episodes,
+        length,
+        space=space,
+        key=steps_key,
+        detector=detector,
+        keep=keep,
+        episode_steps=episode_steps,
+    )[1]
 
 
-def _look(env: PureEnvironment, detector: AttributeDetector | None, states: Any) -> tuple[Observation, jax.Array]:
+def start(
+    actor: Actor,
+    envs: VectorEnv,
+    *,
+    key: Key,
+    detector: AttributeDetector | None = None,
+    timestep: TimeStep | None = None,
+) -> Episodes:
+    """Fresh episodes, or those at `timestep`, and a fresh memory."""
+    reset_key, memory_key = jax.random.split(key)
+    timestep = envs.reset(reset_key) if timestep is None else timestep
+    memory = actor.begin(envs.num_envs, key=memory_key)
+    attributes = _attributes(detector, timestep)
+    return Episodes(timestep.snapshot, timestep.observation, attributes, np.zeros(envs.num_envs, np.int32), memory)
+
+
+def advance(
+    actor: Actor,
+    envs: VectorEnv,
+    episodes: Episodes,
+    length: int,
+    *,
+    space: AttributeSpace,
+    key: Key,
+    detector: AttributeDetector | None = None,
+    keep: Keep = "observation",
+    episode_steps: int | None = None,
+) -> tuple[Episodes, Trajectories]:
+    """Continue for `length` steps; with an actor that says which environments are active, at most that many."""
+    if isinstance(envs, PureVectorEnv) and actor.traceable:
+        limit = envs.env.episode_steps if episode_steps is None else episode_steps
+        return _compiled_scan(actor, envs.env, episodes, length, key, detector=detector, keep=keep, episode_steps=limit)
+    if isinstance(envs, PureVectorEnv) and episode_steps is None:
+        episode_steps = envs.env.episode_steps
+    return _host_loop(actor, envs, episodes, length, space, key, detector, keep, episode_steps)
+
+
+# On the device.
+
+
+def start_pure(
+    actor: Actor, env: PureEnvironment, num_envs: int, *, key: Key, detector: AttributeDetector | None = None
+) -> Episodes:
+    """`start` as a function that can be traced."""
+    reset_key, memory_key = jax.random.split(key)
+    states = jax.vmap(env.reset)(jax.random.split(reset_key, num_envs))
     observation = jax.vmap(env.observe)(states)
-    return observation, jax.vmap(env.describe)(states) if detector is None else detector(observation)
+    attributes = jax.vmap(env.describe)(states) if detector is None else detector(observation)
+    memory = actor.begin(num_envs, key=memory_key)
+    return Episodes(states, observation, attributes, jnp.zeros(num_envs, jnp.int32), memory)
 
 
-@eqx.filter_jit
-def _scan_steps(
-    env: PureEnvironment, detector: AttributeDetector | None, actor: Actor, carry: Any, steps: int, key: Key
-) -> tuple[Any, Trajectories]:
-    space = env.attributes
+def scan_steps(
+    actor: Actor,
+    env: PureEnvironment,
+    episodes: Episodes,
+    length: int,
+    key: Key,
+    *,
+    detector: AttributeDetector | None = None,
+    keep: Keep = "observation",
+    episode_steps: int,
+) -> tuple[Episodes, Trajectories]:
+    """`advance` for a pure environment and a traceable actor, as a function that can be traced.
 
-    def step(carry: tuple[Running, Any], now: tuple[Key, jax.Array]) -> tuple[tuple[Running, Any], Trajectories]:
-        (before, memory), (step_key, number) = carry, now
-        act_key, chance_key, reset_key = jax.random.split(step_key, 3)
-        memory, action, record = actor.act(memory, before.observation, before.values, key=act_key)
-        states = jax.vmap(env.step)(before.states, action, jax.random.split(chance_key, len(before.ages)))
-        after = Running(states, before.ages + 1, *_look(env, detector, states))
-        arrival = Arrival(space.pack(after.values), jax.vmap(env.terminated)(states), after.ages >= env.episode_steps)
-        memory, outcome = actor.observe(memory, arrival)
-        over = jnp.asarray(arrival.terminated | arrival.truncated)
-        idle = actor.has_nothing_to_do(jnp.asarray(arrival.words))
-        over = over if idle is None else over | (idle & (number % STEPS_BETWEEN_RESTARTS == 0))
-        # A branch on the whole batch, so that a step in which no episode ends does not pay for resetting.
-        after = jax.lax.cond(
-            jnp.any(over),
-            lambda after: where_batch(over, _begin(env, detector, len(over), reset_key), after),
-            lambda after: after,
-            after,
+    Start states are drawn before the first step, and a step only picks from them. If more episodes end than there
+    are start states, the states are used again.
+    """
+    num_envs, pack = episodes.age.shape[0], env.attributes.pack
+    pool_key, steps_key = jax.random.split(key)
+    pool = _start_states(env, detector, num_envs, rounds=1 + length // episode_steps, key=pool_key)
+
+    def step(carry: tuple[Episodes, jax.Array], step_key: Key) -> tuple[tuple[Episodes, jax.Array], Trajectories]:
+        before, used = carry
+        act_key, env_key = jax.random.split(step_key)
+        memory, action, info = actor.act(before.memory, before.observation, before.attributes, key=act_key)
+        states = jax.vmap(env.step)(before.states, action, jax.random.split(env_key, num_envs))
+        age = before.age + 1
+        timestep = _timestep(env, detector, states, age >= episode_steps)
+        memory, outcome = actor.observe(memory, timestep)
+        over, truncated = _ends(actor, memory, timestep)
+        trajectories = Trajectories(
+            {"observation": before.observation, "snapshot": before.states, "nothing": None}[keep],
+            pack(before.attributes),
+            action,
+            info,
+            pack(jnp.asarray(timestep.attributes)),
+            timestep.terminated,
+            truncated,
+            outcome,
         )
-        trajectories = Trajectories(before.observation, space.pack(before.values), arrival, record, outcome)
-        return (after, memory), trajectories
+        place = used + jnp.cumsum(over, dtype=jnp.int32) - 1
+        fresh = jax.tree.map(lambda leaf: leaf[place % leaf.shape[0]], pool)
+        states, attributes = where_batch(over, fresh, (states, timestep.attributes))
+        after = Episodes(states, jax.vmap(env.observe)(states), attributes, jnp.where(over, 0, age), memory)
+        return (after, used + jnp.sum(over, dtype=jnp.int32)), trajectories
 
-    return jax.lax.scan(step, carry, (jax.random.split(key, steps), jnp.arange(steps)))
-
-
-class HostCollector(Collector):
-    """Steps worlds from Python; what the behaviour does between two steps of them is one compiled call."""
-
-    def __init__(self, env: Environment, detector: AttributeDetector | None, num_envs: int, *, key: Key) -> None:
-        self._space, self._detector = env.attributes, detector
-        self._envs = env.vector_env(num_envs)
-        self._sight = self._look(self._envs.reset(key))
-        self._memory: Any = None
-        self._idle: np.ndarray | None = None
-
-    def collect(self, actor: Actor, steps: int, *, key: Key) -> Trajectories:
-        if self._memory is None:
-            self._memory = actor.begin(self._envs.num_envs)
-        self._idle, collected = None, []
-        decision = _decide(actor, self._memory, self._sight.observation, self._sight.values, key, 0)
-        for number in range(1, steps + 1):
-            before, taken, arrival = self._sight, decision, self._step(actor, decision)
-            if number < steps:
-                outcome, decision = _judge_and_decide(
-                    actor, taken.memory, arrival, self._sight.observation, self._sight.values, key, number
-                )
-            else:
-                outcome, self._memory = _judge(actor, taken.memory, arrival)
-            collected.append(Trajectories(before.observation, before.words, arrival, taken.record, outcome))
-        return jax.tree.map(_stack, *collected)
-
-    def close(self) -> None:
-        self._envs.close()
-
-    def _step(self, actor: Actor, decision: "Decision") -> Arrival:
-        """Act in the worlds, and begin anew where that ended an episode, or left nothing to do in it."""
-        before = self._sight
-        timestep = self._envs.step(jax.tree.map(np.asarray, decision.action), decision.chance_key)
-        self._sight = self._look(timestep)
-        arrival = Arrival(self._sight.words, timestep.terminated, timestep.truncated)
-        over = timestep.over | self._nothing_to_do(actor, before.words)
-        if over.any():
-            self._sight, self._idle = self._look(self._envs.reset_where(over, decision.reset_key)), None
-        return arrival
-
-    def _nothing_to_do(self, actor: Actor, before: Array) -> np.ndarray:
-        """`[B]` which copies the behaviour has no more use for; it is asked only when that may have changed."""
-        if self._idle is None or np.any(self._sight.words != before):
-            idle = _has_nothing_to_do(actor, self._sight.words)
-            self._idle = np.zeros(self._envs.num_envs, bool) if idle is None else np.asarray(idle)
-        return self._idle
-
-    def _look(self, timestep: TimeStep) -> "Sight":
-        if self._detector is None:
-            assert timestep.attributes is not None, "an environment without f needs a detector"
-            values = np.asarray(timestep.attributes)
-        else:
-            values = np.asarray(detected_values(self._detector, timestep.observation))
-        return Sight(timestep.observation, values, self._space.pack(values))
+    carry = episodes._replace(age=jnp.asarray(episodes.age)), jnp.zeros((), jnp.int32)
+    (episodes, _), trajectories = jax.lax.scan(step, carry, jax.random.split(steps_key, length))
+    return episodes, trajectories
 
 
-class Sight(NamedTuple):
-    """What is seen of a batch of worlds: observation, attribute values `[B, A]`, and the same packed, `[B, W]`."""
+_compiled_scan = eqx.filter_jit(scan_steps)
 
-    observation: Observation
-    values: np.ndarray
-    words: Array
+
+def _start_states(
+    env: PureEnvironment, detector: AttributeDetector | None, num_envs: int, *, rounds: int, key: Key
+) -> tuple[Any, jax.Array]:
+    """`[rounds * num_envs]` start states and their attributes."""
+    states = jax.vmap(env.reset)(jax.random.split(key, rounds * num_envs))
+    if detector is None:
+        return states, jax.vmap(env.describe)(states)
+
+    def detect(state: Any) -> jax.Array:
+        return detector(jax.tree.map(lambda leaf: leaf[None], env.observe(state)))[0]
+
+    # One batch after the other: the observations of all of them at once may be too large.
+    return states, jax.lax.map(detect, states, batch_size=num_envs)
+
+
+def _timestep(env: PureEnvironment, detector: AttributeDetector | None, states: Any, truncated: jax.Array) -> TimeStep:
+    """What a step led to. What nobody uses of it is not computed."""
+    observation = jax.vmap(env.observe)(states)
+    attributes = jax.vmap(env.describe)(states) if detector is None else detector(observation)
+    return TimeStep(observation, attributes, jax.vmap(env.terminated)(states), truncated, states)
+
+
+def _ends(actor: Actor, memory: Any, timestep: TimeStep) -> tuple[Any, Any]:
+    """`bool[B]` which episodes are over, and which of them for another reason than that the environment ended them."""
+    wanted = actor.wants_reset(memory, timestep)
+    truncated = timestep.truncated if wanted is None else timestep.truncated | wanted
+    truncated = truncated & ~timestep.terminated
+    return timestep.terminated | truncated, truncated
+
+
+# On the host.
 
 
 class Decision(NamedTuple):
-    """What a behaviour has decided to do.
+    """What the actor decided.
 
-    chance_key, reset_key: for the worlds; made here, since a key that is split on the host costs as much as a decision.
+    env_key, reset_key: for the environments; made in the same call, since one call costs about as much as a decision.
     """
 
     memory: Any
     action: Action
-    record: Any
-    chance_key: Key
+    info: Any
+    env_key: Key
     reset_key: Key
 
 
-def _decide_now(
-    actor: Actor, memory: Any, observation: Observation, values: jax.Array, key: Key, number: jax.Array
-) -> Decision:
-    act_key, chance_key, reset_key = jax.random.split(jax.random.fold_in(key, number), 3)
-    return Decision(*actor.act(memory, observation, values, key=act_key), chance_key, reset_key)
-
-
-@jax.jit
-def _judge_and_decide(
+def _host_loop(
     actor: Actor,
-    memory: Any,
-    arrival: Arrival,
-    observation: Observation,
-    values: jax.Array,
+    envs: VectorEnv,
+    episodes: Episodes,
+    length: int,
+    space: AttributeSpace,
     key: Key,
-    number: jax.Array,
-) -> tuple[Any, Decision]:
-    memory, outcome = actor.observe(memory, arrival)
-    return outcome, _decide_now(actor, memory, observation, values, key, number)
+    detector: AttributeDetector | None,
+    keep: Keep,
+    episode_steps: int | None,
+) -> tuple[Episodes, Trajectories]:
+    decide, observe_and_decide = _host_calls(actor)
+    recorded, age = [], np.array(episodes.age)
+    pack = partial(_packed, space)
+    words, active, decision = pack(episodes.attributes), actor.active(episodes.memory), None
+    for number in range(length):
+        if active is not None and not active.any():
+            break
+        if decision is None:
+            decision = decide(actor, episodes.memory, episodes.observation, episodes.attributes, key, number)
+        action = jax.tree.map(np.asarray, decision.action)
+        timestep = (
+            envs.step(action, decision.env_key) if active is None else envs.step_where(active, action, decision.env_key)
+        )
+        age += 1
+        truncated = timestep.truncated if episode_steps is None else timestep.truncated | (age >= episode_steps)
+        attributes = _attributes(detector, timestep)
+        # The next decision is made at once. Where an episode ends it is made again, with what the next one shows.
+        seen = timestep.observation, attributes, timestep.terminated, truncated, timestep.states
+        memory, outcome, over, truncated, following = observe_and_decide(actor, decision.memory, seen, key, number + 1)
+        kept = {"observation": episodes.observation, "snapshot": episodes.states, "nothing": None}[keep]
+        after = pack(attributes)
+        recorded.append(
+            Trajectories(kept, words, action, decision.info, after, timestep.terminated, np.asarray(truncated), outcome)
+        )
+        over, active = np.array(over), actor.active(memory)
+        if active is not None:
+            over &= active
+        if over.any():
+            timestep, age, following = envs.reset_where(over, decision.reset_key), np.where(over, 0, age), None
+            attributes = _attributes(detector, timestep)
+            after = pack(attributes)
+        episodes = Episodes(timestep.snapshot, timestep.observation, attributes, age, memory)
+        words, decision = after, following
+    return episodes, _stacked(recorded)
+
+
+def _host_calls(actor: Actor) -> tuple[Any, Any]:
+    return (_decide, _observe_and_decide) if actor.traceable else (_decide_in_python, _observe_in_python)
+
+
+def _decide_now(
+    actor: Actor, memory: Any, observation: Observation, attributes: Any, key: Key, number: Any
+) -> Decision:
+    act_key, env_key, reset_key = jax.random.split(jax.random.fold_in(key, number), 3)
+    return Decision(*actor.act(memory, observation, attributes, key=act_key), env_key, reset_key)
 
 
 @jax.jit
-def _judge(actor: Actor, memory: Any, arrival: Arrival) -> tuple[Any, Any]:
-    memory, outcome = actor.observe(memory, arrival)
-    return outcome, memory
-
-
-@jax.jit
-def _has_nothing_to_do(actor: Actor, words: jax.Array) -> jax.Array | None:
-    return actor.has_nothing_to_do(words)
+def _observe_and_decide(actor: Actor, memory: Any, seen: tuple, key: Key, number: Any) -> tuple:
+    timestep = TimeStep(*seen)
+    memory, outcome = actor.observe(memory, timestep)
+    over, truncated = _ends(actor, memory, timestep)
+    decision = _decide_now(actor, memory, timestep.observation, timestep.attributes, key, number)
+    return memory, outcome, over, truncated, decision
 
 
 _decide = jax.jit(_decide_now)
 
 
-def _stack(*leaves: Any) -> jax.Array:
-    """One array `[T, ...]`; stacked on the host, where that takes one call and not one a leaf."""
-    return jnp.asarray(np.stack([np.asarray(leaf) for leaf in leaves]))
+def _decide_in_python(
+    actor: Actor, memory: Any, observation: Observation, attributes: Any, key: Key, number: int
+) -> Decision:
+    act_key, env_key, reset_key = _three_keys(key, number)
+    return Decision(*actor.act(memory, observation, attributes, key=act_key), env_key, reset_key)
+
+
+def _observe_in_python(actor: Actor, memory: Any, seen: tuple, key: Key, number: int) -> tuple:
+    del key, number
+    timestep = TimeStep(*seen)
+    memory, outcome = actor.observe(memory, timestep)
+    return memory, outcome, *_ends(actor, memory, timestep), None
+
+
+@jax.jit
+def _three_keys(key: Key, number: Any) -> tuple[Key, Key, Key]:
+    act_key, env_key, reset_key = jax.random.split(jax.random.fold_in(key, number), 3)
+    return act_key, env_key, reset_key
+
+
+def _attributes(detector: AttributeDetector | None, timestep: TimeStep) -> Any:
+    if detector is not None:
+        return np.asarray(detected_values(detector, timestep.observation))
+    return None if timestep.attributes is None else np.asarray(timestep.attributes)
+
+
+def _packed(space: AttributeSpace, attributes: Any) -> np.ndarray | None:
+    return None if attributes is None else np.asarray(space.pack(attributes))
+
+
+def _stacked(recorded: list[Trajectories]) -> Trajectories:
+    """`[T, ...]` arrays; stacked on the host, where that takes one call and not one for each step."""
+    if not recorded:
+        nothing = np.zeros((0, 0), bool)
+        return Trajectories(None, None, nothing, None, None, nothing, nothing, None)
+    return jax.tree.map(lambda *leaves: np.stack([np.asarray(leaf) for leaf in leaves]), *recorded)

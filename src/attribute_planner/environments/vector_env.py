@@ -37,8 +37,8 @@ class TimeStep:
 
     observation: Observation
     attributes: np.ndarray | jax.Array | None
-    terminated: np.ndarray
-    truncated: np.ndarray
+    terminated: Any
+    truncated: Any
     states: Any = None
 
     @property
@@ -47,7 +47,7 @@ class TimeStep:
         return self.observation if self.states is None else self.states
 
     @property
-    def over(self) -> np.ndarray:
+    def over(self) -> Any:
         """`[B]` whether the copy must be reset before it is stepped again."""
         return self.terminated | self.truncated
 

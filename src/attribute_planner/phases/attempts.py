@@ -9,7 +9,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from attribute_planner.data.rollout import Actor, Arrival, Trajectories
+from attribute_planner.data.collecting import Actor, Arrival, Trajectories
 from attribute_planner.environments.spaces import Action, Observation
 from attribute_planner.learning.reinforce import Batch
 from attribute_planner.models.encoders import NO_VALUE

@@ -5,8 +5,8 @@ from typing import NamedTuple
 import equinox as eqx
 import jax
 
+from attribute_planner.data.collecting import Actor, Arrival
 from attribute_planner.data.random_actions import any_action, kept_up
-from attribute_planner.data.rollout import Actor, Arrival
 from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.spaces import Action, Observation
 from attribute_planner.models.encoders import no_values

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from attribute_planner.data.rollout import Collector, Trajectories, collector_for
+from attribute_planner.data.collecting import Collector, Trajectories, collector_for
 from attribute_planner.environments.interface import Environment
 from attribute_planner.learning.progress import Watch
 from attribute_planner.learning.reinforce import Batch, ReinforceConfig, TrainState, new_train_state, update

@@ -12,8 +12,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from attribute_planner.data.collecting import Actor, Arrival
 from attribute_planner.data.random_actions import any_action, kept_up
-from attribute_planner.data.rollout import Actor, Arrival
 from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.spaces import Action, Observation
 from attribute_planner.environments.vector_env import where_batch

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from attribute_planner.data.rollout import Trajectories, collector_for
+from attribute_planner.data.collecting import Trajectories, collector_for
 from attribute_planner.environments.interface import Environment
 from attribute_planner.errors import AttributePlannerError
 from attribute_planner.learning.progress import Watch

@@ -1,0 +1,111 @@
+"""What acts, and the record of it: `Actor` and `Trajectories`."""
+
+import abc
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from attribute_planner.environments.spaces import Action, Array, Observation
+from attribute_planner.environments.vector_env import TimeStep
+
+Key = jax.Array
+Memory = TypeVar("Memory")
+
+
+class Actor(eqx.Module, Generic[Memory]):
+    """Chooses actions for a batch of B environments. It is pure: its memory is passed in and returned.
+
+    traceable: whether JAX can trace the methods. An actor whose logic is Python on the host sets it to `False`; it is
+        then called with NumPy arrays, one step at a time.
+    """
+
+    traceable: ClassVar[bool] = True
+
+    @abc.abstractmethod
+    def begin(self, num_envs: int, *, key: Key) -> Memory:
+        """The memory before the first step."""
+
+    @abc.abstractmethod
+    def act(self, memory: Memory, observation: Observation, attributes: Any, *, key: Key) -> tuple[Memory, Action, Any]:
+        """An action for each environment, and `info`: anything about the decision that is worth recording.
+
+        attributes: `int32[B, A]` the current values, detected if there is a detector; `None` if they are not known.
+        """
+
+    def observe(self, memory: Memory, timestep: TimeStep) -> tuple[Memory, Any]:
+        """Take in the result of the step, before any reset, and return its `outcome`, which is recorded."""
+        del timestep
+        return memory, None
+
+    def wants_reset(self, memory: Memory, timestep: TimeStep) -> Array | None:
+        """`bool[B]` which episodes to end here, called after `observe`; `None` for none."""
+        del memory, timestep
+        return None
+
+    def active(self, memory: Memory) -> np.ndarray | None:
+        """`bool[B]` which environments to step; `None` for all. Asked of actors that are not traceable.
+
+        An environment that is not active is neither stepped nor reset, and the rollout ends when none is active.
+        """
+        del memory
+        return None
+
+
+class Trajectories(NamedTuple):
+    """Recorded steps, time first: `[T, B, ...]`, or `[N, ...]` once flattened.
+
+    observation: before the step: the observation, or the snapshot that `env.observe_batch` turns into observations;
+        `None` if it was not kept.
+    attributes: `uint32[T, B, W]` the packed attribute set before the step; `None` if attributes are not known.
+    action, info: what the actor did, and what it said about it.
+    next_attributes: `uint32[T, B, W]` the packed attribute set after the step, before any reset.
+    terminated: `bool[T, B]` the episode ended for good with this step.
+    truncated: `bool[T, B]` the episode was cut off after this step, by a time limit or because the actor wanted a
+        reset. The next row belongs to another episode.
+    outcome: what the actor said about the result.
+    """
+
+    observation: Any
+    attributes: Any
+    action: Any
+    info: Any
+    next_attributes: Any
+    terminated: Any
+    truncated: Any
+    outcome: Any
+
+    @property
+    def over(self) -> Any:
+        """`bool[T, B]` whether the next row belongs to another episode."""
+        return self.terminated | self.truncated
+
+    @property
+    def changed(self) -> Any:
+        """`bool[T, B]` whether the step changed any attribute."""
+        return (self.attributes != self.next_attributes).any(axis=-1)
+
+    @property
+    def size(self) -> int:
+        """T·B, the number of recorded steps."""
+        return int(np.prod(self.terminated.shape))
+
+    def flat(self) -> "Trajectories":
+        """`[T·B, ...]` the steps without the time axis, earliest first."""
+        return jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), self)
+
+    def take(self, which: Any) -> "Trajectories":
+        """The rows with these numbers, this mask or this slice."""
+        return jax.tree.map(lambda leaf: leaf[which], self)
+
+    def on_host(self) -> "Trajectories":
+        """The same in NumPy arrays."""
+        return jax.tree.map(np.asarray, self)
+
+
+def concatenate(*parts: Trajectories) -> Trajectories:
+    """All parts in one, along the first axis."""
+    host = all(isinstance(part.terminated, np.ndarray) for part in parts)
+    return jax.tree.map(lambda *leaves: (np if host else jnp).concatenate(leaves), *parts)
