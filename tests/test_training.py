@@ -122,26 +122,44 @@ def test_what_was_learned_before_the_simulator_failed_is_kept(tmp_path: Path):
     explored = RunDirectory(tmp_path / "run").progress(Hosted(RING)).explored
     assert explored is not None
     assert (explored.epoch, explored.steps, explored.counts.total) == (1, 160, 160)
-    with pytest.raises(RunDirectoryError, match="has not begun to practise yet; go on with --resume"):
+    with pytest.raises(RunDirectoryError, match="has not reached practice yet; continue with --resume"):
         ap.load(tmp_path / "run", Hosted(RING))
     train_on_host(tmp_path / "run", resume=True)
     train_on_host(tmp_path / "whole", config=ON_HOST)
     assert_same_run(tmp_path / "run", tmp_path / "whole")
 
 
+FEW_STEPS = replace(
+    ON_HOST, explore=replace(ON_HOST.explore, num_envs=1, rollout_length=2, rollouts_per_epoch=1, steps=4)
+)
+"""Exploration observes only a part of the ring."""
+
+
 def test_a_run_can_be_given_more_steps(tmp_path: Path):
-    # Eighty steps of one copy each: the first run sees but a part of the ring.
-    few = replace(
-        ON_HOST, explore=replace(ON_HOST.explore, num_envs=1, rollout_length=2, rollouts_per_epoch=1, steps=4)
-    )
     path = tmp_path / "run"
-    before = train_on_host(path, config=few).table
+    before = train_on_host(path, config=FEW_STEPS).table
     assert before.num_edges < 10
     after = train_on_host(path, resume=True, steps=2000).table
     assert after.num_edges > before.num_edges
     assert after.attempts.shape == after.probability.shape == (after.num_edges,)
     assert after.attempts.sum() > before.attempts.sum()
     assert RunDirectory(path).description.config.steps == 2000
+
+
+def test_a_finished_run_that_is_stopped_while_it_explores_further_can_be_loaded_and_resumed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    path = tmp_path / "run"
+    before = train_on_host(path, config=FEW_STEPS).table
+    with monkeypatch.context() as patch, pytest.raises(StoppedError):
+        stop_after(patch, "explore", 10)
+        train_on_host(path, resume=True, steps=2000)
+    stopped = ap.load(path, Hosted(RING)).table
+    assert stopped.num_edges > before.num_edges
+    assert stopped.attempts.sum() == before.attempts.sum()
+    np.testing.assert_array_equal(stopped.attempts[before.edges_in(stopped)], before.attempts)
+    after = train_on_host(path, resume=True).table
+    assert after.attempts.sum() > before.attempts.sum()
 
 
 @pytest.mark.parametrize(

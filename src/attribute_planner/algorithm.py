@@ -7,7 +7,6 @@ plans on the table that training left behind and executes the plan with the poli
 from dataclasses import dataclass, replace
 
 import jax
-import numpy as np
 
 from attribute_planner.agent import Agent
 from attribute_planner.configuration import TrainConfig
@@ -55,7 +54,7 @@ def train(
     explored = explore(env, detector, config.explore, key=explore_key, begun=begun.explored, watch=watch)
     possible = table_of_counts(env.attributes, explored.counts, config.estimator)
 
-    begun_practice = _carried_over(begun, possible)
+    begun_practice = begun.practised
     if (
         begun_practice is None
         and config.explore.policy == "graph"
@@ -139,16 +138,3 @@ def agent_of(
         config.practise.time_cost,
         model_error,
     )
-
-
-def _carried_over(begun: Progress, possible: TransitionTable) -> Practised | None:
-    """The practice that had begun, on a graph to which a longer exploration may have added edges."""
-    if begun.practised is None or begun.explored is None:
-        return begun.practised
-    places = table_of_counts(possible.space, begun.explored.counts).edges_in(possible)
-    attempts, successes, spent = np.zeros((3, possible.num_edges))
-    attempts[places], successes[places] = begun.practised.attempts, begun.practised.successes
-    if begun.practised.spent is None:
-        return begun.practised._replace(attempts=attempts, successes=successes)
-    spent[places] = begun.practised.spent
-    return begun.practised._replace(attempts=attempts, successes=successes, spent=spent)

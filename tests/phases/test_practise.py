@@ -80,14 +80,14 @@ def test_statistics_fade_from_epoch_to_epoch():
     last, table = practise(COIN, None, explored(COIN), config, key=KEY, watch=watch)
     first, second, third = (metrics["attempts"] for metrics, _ in seen)
     assert first > 0
-    assert last.attempts.sum() == pytest.approx(third + 0.5 * second + 0.25 * first)
+    assert last.table.attempts.sum() == pytest.approx(third + 0.5 * second + 0.25 * first)
     # Edge by edge: what a later epoch adds to half of the earlier sum are whole numbers, and successes are attempts.
-    for (_, before), (_, after) in pairwise(seen):
+    for before, after in pairwise(so_far.table for _, so_far in seen):
         attempts, successes = after.attempts - 0.5 * before.attempts, after.successes - 0.5 * before.successes
         np.testing.assert_array_equal(attempts, attempts.round())
         np.testing.assert_array_equal(successes, successes.round())
         assert (successes <= attempts).all()
-    np.testing.assert_allclose(table.probability, last.successes / last.attempts)
+    np.testing.assert_allclose(table.probability, last.table.successes / last.table.attempts)
 
 
 def test_a_world_in_which_nothing_changes_leaves_nothing_to_practise():

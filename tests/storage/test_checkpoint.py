@@ -26,7 +26,7 @@ def test_networks_with_keypoints_come_back_as_they_were():
     )
     detector = with_drawn_weights(lambda key: AttributeDetector(env.spec, WIDTH, KEYPOINTS, key=key))
     forward_model = with_drawn_weights(lambda key: ForwardModel(env.spec, WIDTH, KEYPOINTS, key=key))
-    arrays = arrays_of("detected.detector", detector) | arrays_of("forward_model", forward_model)
+    arrays = arrays_of("detector", detector) | arrays_of("forward_model", forward_model)
 
     fitted_model = load_forward_model(env, config, arrays, {"forward_model": {"error": 0.25}})
     assert fitted_model is not None

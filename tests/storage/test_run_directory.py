@@ -78,7 +78,7 @@ def test_a_description_survives_the_way_through_its_file(tmp_path: Path):
 
 
 def test_an_environment_of_ones_own_must_be_given(run: Path):
-    with pytest.raises(RunDirectoryError, match=r"trained on 'graph', an environment of one's own.*env=…"):
+    with pytest.raises(RunDirectoryError, match=r"trained on 'graph', which is not a built-in environment.*env=…"):
         load(run)
 
 
@@ -98,7 +98,7 @@ def test_an_environment_with_other_observations_is_refused(run: Path):
 
 def test_a_directory_in_use_is_not_overwritten(run: Path):
     before = (run / "config.json").read_bytes()
-    with pytest.raises(RunDirectoryError, match=r"in use already; go on with --resume"):
+    with pytest.raises(RunDirectoryError, match=r"already exists; continue that run with --resume"):
         RunDirectory.create(run, describe_run(RING, TINY, 0))
     assert (run / "config.json").read_bytes() == before
 
@@ -120,11 +120,12 @@ def test_a_missing_run_says_what_there_is(tmp_path: Path):
     ("name", "content", "message"),
     [
         ("config.json", None, r"is not a run directory: it holds no config.json"),
-        ("config.json", "{", "is not a run's description"),
-        ("config.json", "[]", "is not a run's description"),
-        ("config.json", "{}", "is not a run's description"),
-        ("config.json", '{"format": 99}', "has format 99; this version reads format 1"),
-        ("agent.safetensors", None, "holds no agent yet"),
+        ("config.json", "{", "does not describe a run"),
+        ("config.json", "[]", "does not describe a run"),
+        ("config.json", "{}", "does not describe a run"),
+        ("config.json", '{"format": 99}', "has format 99; this version reads format 2"),
+        ("config.json", '{"format": 1}', r"was written by attribute_planner 0\.1; train the agent again\.$"),
+        ("agent.safetensors", None, "holds no agent: training stopped before its first checkpoint"),
         ("agent.safetensors", "gibberish", "cannot be read as a saved agent"),
     ],
 )
@@ -169,3 +170,13 @@ def test_metrics_are_one_line_each(run: Path):
     directory.write_metrics({"phase": "explore", "steps": 2})
     assert [line["steps"] for line in directory.metrics()] == [1, 2]
     assert (run / "metrics.jsonl").read_text().count("\n") == 2
+
+
+def test_a_line_of_metrics_whose_write_was_interrupted_is_skipped(run: Path):
+    directory = RunDirectory(run)
+    directory.write_metrics({"steps": 1})
+    with open(run / "metrics.jsonl", "a") as file:
+        file.write('{"steps": 2, "succ')
+    assert [line["steps"] for line in directory.metrics()] == [1]
+    directory.write_metrics({"steps": 3})
+    assert [line["steps"] for line in directory.metrics()] == [1, 3]

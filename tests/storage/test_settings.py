@@ -30,8 +30,8 @@ def test_settings_that_do_not_exist_are_named():
 
 
 def test_settings_out_of_range_are_refused():
-    with pytest.raises(AttributePlannerError, match=r"PractiseConfig\.copies must be greater than zero; it is 0"):
-        settings_from_json(TrainConfig, {"practise": {"copies": 0}})
+    with pytest.raises(AttributePlannerError, match=r"PractiseConfig\.num_envs must be greater than zero; it is 0"):
+        settings_from_json(TrainConfig, {"practise": {"num_envs": 0}})
 
 
 @pytest.mark.parametrize("name", sorted(ENVIRONMENTS))

@@ -102,9 +102,9 @@ def scalars_of(run: RunDirectory) -> dict[str, float]:
     found: dict[str, float] = {"sets": seen.num_nodes, "edges": seen.num_edges}
     if "model_edges" in notes:
         found["edges with model-generated ones"] = run.agent().table.num_edges
-    if notes.get("detected"):
-        found["detector error"] = notes["detected"]["full_set"]
-        found["detector states"] = notes["detected"]["states"]
+    if notes.get("detector"):
+        found["detector error"] = notes["detector"]["full_set"]
+        found["detector states"] = notes["detector"]["states"]
     if "forward_model" in notes:
         found["forward model error"] = notes["forward_model"]["error"]
     return found

@@ -70,19 +70,16 @@ class PractiseConfig:
 class Practised(NamedTuple):
     """What practice has come to.
 
-    learner: the policy π.
-    attempts, successes: `float64[E]` decayed sums over epochs, in the order of the table's edges: A_π and S_π.
+    train_state: the policy π.
+    table: the explored graph with attempts, successes and steps, decayed sums over epochs.
     epoch: how many epochs it took so far.
     steps: how many environment steps.
-    spent: `float64[E]` the steps that the attempts took, decayed likewise; `None` if nobody counted.
     """
 
     train_state: TrainState
-    attempts: np.ndarray
-    successes: np.ndarray
+    table: TransitionTable
     epoch: int
     steps: int
-    spent: np.ndarray | None = None
 
 
 def practise(
@@ -103,28 +100,28 @@ def practise(
         )
     policy_key, epochs_key, plans_key = jax.random.split(key, 3)
     graph = device_graph(explored, config.visit_exponent)
-    practised = begun or practice_of(GoalPolicy(env.spec, config.hidden_size, key=policy_key), explored, config)
+    if begun is None:
+        practised = practice_of(GoalPolicy(env.spec, config.hidden_size, key=policy_key), explored, config)
+    else:  # on a graph to which a longer exploration may have added edges
+        practised = begun._replace(table=explored.with_practice_of(begun.table))
     while practised.steps < config.steps:
         epoch_key = jax.random.fold_in(epochs_key, practised.epoch)
         plans = None
         if config.goal_sampling == "planned":
             plan_key = jax.random.fold_in(plans_key, practised.epoch)
-            plans = plan_to_far_sets(_so_far(explored, practised), config.time_cost, key=plan_key)
+            plans = plan_to_far_sets(practised.table, config.time_cost, key=plan_key)
         practised, metrics = _practise_epoch(env, detector, graph, plans, config, practised, key=epoch_key)
         watch("practise", practised.steps / config.steps, metrics, practised)
     if config.steps == 0:
         watch("practise", 1.0, {"steps": 0}, practised)
-    return practised, _so_far(explored, practised)
-
-
-def _so_far(explored: TransitionTable, practised: Practised) -> TransitionTable:
-    return explored.with_practice(practised.attempts, practised.successes, practised.spent)
+    return practised, practised.table
 
 
 def practice_of(policy: GoalPolicy, explored: TransitionTable, config: PractiseConfig) -> Practised:
     """Where practice with a policy begins: with no attempt at any edge."""
     nothing = np.zeros(explored.num_edges)
-    return Practised(new_train_state(policy, config.learning), nothing, nothing, epoch=0, steps=0, spent=nothing)
+    table = explored.with_practice(nothing, nothing, nothing)
+    return Practised(new_train_state(policy, config.learning), table, epoch=0, steps=0)
 
 
 def _practise_epoch(
@@ -142,7 +139,7 @@ def _practise_epoch(
     collector = collector_for(env, detector, config.num_envs, key=begin_key)
     learn = LEARNERS[config.method]
     train_state, steps, metrics = practised.train_state, practised.steps, {}
-    score = jnp.zeros((3, len(practised.attempts)), jnp.int32)
+    score = jnp.zeros((3, practised.table.num_edges), jnp.int32)
     for rollout_key in jax.random.split(rollouts_key, config.rollouts_per_epoch):
         collect_key, update_key = jax.random.split(rollout_key)
         actor = AimAtNeighbours(
@@ -163,14 +160,13 @@ def _practise_epoch(
         "attempts": int(attempts.sum()),
         **{name: float(value) for name, value in metrics.items()},
     }
-    return Practised(
-        train_state,
-        config.decay * practised.attempts + attempts,
-        config.decay * practised.successes + successes,
-        practised.epoch + 1,
-        steps,
-        None if practised.spent is None else config.decay * practised.spent + spent,
-    ), metrics
+    before, decay = practised.table, config.decay
+    table = before.with_practice(
+        decay * before.attempts + attempts,
+        decay * before.successes + successes,
+        None if before.spent is None else decay * before.spent + spent,
+    )
+    return Practised(train_state, table, practised.epoch + 1, steps), metrics
 
 
 LearnWindow = Callable[[DeviceGraph, PractiseConfig, TrainState, Trajectories, jax.Array, Key], tuple[TrainState, dict]]

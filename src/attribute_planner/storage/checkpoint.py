@@ -1,11 +1,18 @@
-"""What each phase has produced, as arrays and back: the contents of agent.safetensors."""
+"""Training progress and agents as arrays and notes: the contents of agent.safetensors.
 
-from typing import Any
+Arrays are named after the part they belong to: `detector…`, `exploration.…`, `forward_model…`, `policy…`, `optimiser…`,
+`practice.…`, `table.…`. A note holds the scalars of each part. The counts of exploration and the statistics of practice
+each carry their own attribute sets and edges, so that one may be ahead of the other; loading joins them.
+"""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import equinox as eqx
 import jax
 import numpy as np
 
+from attribute_planner.agent import Agent
 from attribute_planner.algorithm import Progress
 from attribute_planner.configuration import TrainConfig
 from attribute_planner.environments.interface import Environment
@@ -22,175 +29,166 @@ from attribute_planner.transitions.counting import TransitionCounts
 from attribute_planner.transitions.symmetry_quotient import expanded, quotient
 from attribute_planner.transitions.table import TransitionTable, table_of_counts
 
-AGENT_ALONE = "shipped"
-"""The note of practice in a run directory that holds an agent, without what training would need to go on."""
+Notes = dict[str, Any]
+Tree = TypeVar("Tree")
+
+AGENT_ONLY = "agent_only"
+"""The note of a file that holds an agent without what is needed to continue training."""
+QUOTIENT = "table.quotient"
+"""The array that marks a table stored as its symmetry quotient."""
 
 
-def saved_parts(progress: Progress) -> dict[str, tuple[Arrays, dict[str, Any]]]:
-    """Per phase, the arrays it has produced, and a note with the few numbers beside them."""
-    parts: dict[str, tuple[Arrays, dict[str, Any]]] = {}
+def progress_arrays(progress: Progress) -> tuple[Arrays, Notes]:
+    """What each phase has produced so far."""
+    arrays: Arrays = {}
+    notes: Notes = {}
     if progress.detected is not None:
-        error = progress.detected.error
-        arrays = arrays_of("detected.detector", progress.detected.detector)
-        parts["detected"] = (
-            arrays,
-            {
-                "per_attribute": error.per_attribute.tolist(),
-                "full_set": error.full_set,
-                "states": error.states,
-            },
-        )
+        detector, error = progress.detected
+        arrays |= arrays_of("detector", detector)
+        notes["detector"] = {**error._asdict(), "per_attribute": error.per_attribute.tolist()}
     if progress.explored is not None:
         explored = progress.explored
-        parts["explored"] = (
-            _counts_arrays(explored.counts)
-            | _learner_arrays("explored", explored.train_state)
-            | {"explored.tried": explored.tried},
-            {"epoch": explored.epoch, "steps": explored.steps},
-        )
+        arrays |= _counts_arrays(explored.counts) | {"exploration.tried": explored.tried}
+        arrays |= _train_state_arrays("exploration.", explored.train_state)
+        notes["exploration"] = {"epoch": explored.epoch, "steps": explored.steps}
     if progress.fitted_model is not None:
-        parts["forward_model"] = (
-            arrays_of("forward_model", progress.fitted_model.forward_model),
-            {"error": progress.fitted_model.error},
-        )
-    if progress.model_edges is not None:
-        parts["model_edges"] = table_arrays(progress.model_edges), {}
+        arrays |= arrays_of("forward_model", progress.fitted_model.forward_model)
+        notes["forward_model"] = {"error": progress.fitted_model.error}
     if progress.practised is not None:
         practised = progress.practised
-        statistics = {"practised.attempts": practised.attempts, "practised.successes": practised.successes}
-        if practised.spent is not None:
-            statistics["practised.spent"] = practised.spent
-        parts["practised"] = (
-            statistics | _learner_arrays("practised", practised.train_state),
-            {"epoch": practised.epoch, "steps": practised.steps},
-        )
-    return parts
+        arrays |= table_arrays("practice", practised.table) | _train_state_arrays("", practised.train_state)
+        notes["practice"] = {"epoch": practised.epoch, "steps": practised.steps}
+    if progress.model_edges is not None:
+        arrays |= table_arrays("table", progress.model_edges)
+        notes["model_edges"] = {}
+    return arrays, notes
 
 
-def _learner_arrays(prefix: str, train_state: TrainState) -> Arrays:
-    return arrays_of(f"{prefix}.policy", train_state.policy) | arrays_of(f"{prefix}.optimiser", train_state.optimiser)
+def agent_arrays(agent: Agent, config: TrainConfig) -> tuple[Arrays, Notes]:
+    """An agent in the least space: statistics in single precision, and as a quotient where they were counted so."""
+    symmetries = agent.env.symmetries if config.inverse.symmetric else None
+    table = agent.table if symmetries is None else quotient(agent.table, symmetries.counted)
+    arrays = arrays_of("policy", agent.policy) | _single_precision(table_arrays("table", table))
+    notes: Notes = {AGENT_ONLY: True}
+    if symmetries is not None:
+        arrays[QUOTIENT] = np.ones(1, np.uint8)
+    if agent.detector is not None:
+        arrays |= arrays_of("detector", agent.detector)
+        notes["detector"] = {}
+    if agent.forward_model is not None:
+        arrays |= arrays_of("forward_model", agent.forward_model)
+        notes["forward_model"] = {"error": agent.model_error}
+    return arrays, notes
 
 
-def _counts_arrays(counts: TransitionCounts) -> Arrays:
-    return {
-        "explored.sets": counts.sets.rows,
-        "explored.pairs": counts.pairs.rows,
-        "explored.visits": counts.visits,
-    }
-
-
-TABLE = "table."
-"""What the names of a whole table's arrays begin with."""
-
-
-def table_arrays(table: TransitionTable) -> Arrays:
+def table_arrays(prefix: str, table: TransitionTable) -> Arrays:
     """A whole table."""
     names = ("words", "source", "target", "visits", "attempts", "successes", "spent")
-    arrays = {f"{TABLE}{name}": getattr(table, name) for name in names}
+    arrays = {f"{prefix}.{name}": getattr(table, name) for name in names}
     return {name: array for name, array in arrays.items() if array is not None}
 
 
-QUOTIENT = f"{TABLE}folded"
-"""The array that says that a table was saved folded."""
+def _counts_arrays(counts: TransitionCounts) -> Arrays:
+    source, target = counts.pairs.rows.T
+    arrays = {"words": counts.sets.rows, "source": source, "target": target, "visits": counts.visits}
+    return {f"exploration.{name}": array for name, array in arrays.items()}
 
 
-def shipped_table_arrays(env: Environment, config: TrainConfig, table: TransitionTable) -> Arrays:
-    """A table in as little space as it can be: folded, if it was counted under the environment's symmetries."""
-    if env.symmetries is None or not config.inverse.symmetric:
-        return in_single_precision(table_arrays(table))
-    arrays = table_arrays(quotient(table, env.symmetries.counted))
-    return in_single_precision(arrays) | {QUOTIENT: np.ones(1, np.uint8)}
+def _train_state_arrays(prefix: str, train_state: TrainState) -> Arrays:
+    return arrays_of(f"{prefix}policy", train_state.policy) | arrays_of(f"{prefix}optimiser", train_state.optimiser)
 
 
-def in_single_precision(arrays: Arrays) -> Arrays:
-    """Statistics in half the space: none counts beyond what single precision holds exactly."""
+def _single_precision(arrays: Arrays) -> Arrays:
+    """Statistics in half the space: none exceeds what single precision holds exactly."""
     return {name: array.astype(np.float32) if array.dtype == np.float64 else array for name, array in arrays.items()}
 
 
-def policy_template(env: Environment, hidden_size: int) -> GoalPolicy:
-    """A policy without weights, to be filled."""
-    return eqx.filter_eval_shape(lambda: GoalPolicy(env.spec, hidden_size, key=jax.random.key(0)))
-
-
-def _load_learner(
-    prefix: str, env: Environment, hidden_size: int, learning: ReinforceConfig, arrays: Arrays
-) -> TrainState:
-    template = eqx.filter_eval_shape(
-        lambda: new_train_state(GoalPolicy(env.spec, hidden_size, key=jax.random.key(0)), learning)
-    )
-    return TrainState(
-        fill(f"{prefix}.policy", template.policy, arrays), fill(f"{prefix}.optimiser", template.optimiser, arrays)
-    )
+def load_progress(env: Environment, config: TrainConfig, arrays: Arrays, notes: Notes) -> Progress:
+    """What each phase had produced. Nothing of an agent that was stored alone, whose training cannot be continued."""
+    if AGENT_ONLY in notes:
+        return Progress()
+    detected = explored = practised = None
+    if note := notes.get("detector"):
+        error = DetectorError(**{**note, "per_attribute": np.array(note["per_attribute"])})
+        detected = Detected(load_detector(env, config, arrays), error)
+    if note := notes.get("exploration"):
+        train_state = _load_train_state(
+            "exploration.", env, config.explore.hidden_size, config.explore.learning, arrays
+        )
+        explored = Explored(_load_counts(env, arrays), train_state, **note, tried=arrays["exploration.tried"])
+    if note := notes.get("practice"):
+        train_state = _load_train_state("", env, config.practise.hidden_size, config.practise.learning, arrays)
+        practised = Practised(train_state, _load_table("practice", env, config, arrays), **note)
+    return Progress(detected, explored, load_forward_model(env, config, arrays, notes), practised)
 
 
 def load_detector(env: Environment, config: TrainConfig, arrays: Arrays) -> AttributeDetector:
-    """The detector alone."""
+    """f̂."""
     how = config.detect
-    template = eqx.filter_eval_shape(
-        lambda: AttributeDetector(env.spec, how.hidden_size, how.keypoints, key=jax.random.key(0))
-    )
-    return fill("detected.detector", template, arrays)
+    return _load("detector", lambda key: AttributeDetector(env.spec, how.hidden_size, how.keypoints, key=key), arrays)
 
 
-def load_detected(env: Environment, config: TrainConfig, arrays: Arrays, notes: dict) -> Detected | None:
-    """What phase 1 had produced."""
-    if "detected" not in notes:
-        return None
-    note = notes["detected"]
-    error = DetectorError(np.array(note["per_attribute"]), note["full_set"], note["states"])
-    return Detected(load_detector(env, config, arrays), error)
-
-
-def load_explored(env: Environment, config: TrainConfig, arrays: Arrays, notes: dict) -> Explored | None:
-    """What phase 2 had produced."""
-    if "explored" not in notes:
-        return None
-    train_state = _load_learner("explored", env, config.explore.hidden_size, config.explore.learning, arrays)
-    note, tried = notes["explored"], arrays.get("explored.tried", np.zeros((2, 0)))
-    return Explored(_load_counts(env, arrays), train_state, note["epoch"], note["steps"], tried)
-
-
-def load_forward_model(env: Environment, config: TrainConfig, arrays: Arrays, notes: dict) -> FittedForwardModel | None:
-    """The outlook with its error."""
+def load_forward_model(
+    env: Environment, config: TrainConfig, arrays: Arrays, notes: Notes
+) -> FittedForwardModel | None:
+    """The forward model with its error; `None` if there is none."""
     if "forward_model" not in notes:
         return None
     how = config.forward_model
-    template = eqx.filter_eval_shape(
-        lambda: ForwardModel(env.spec, how.hidden_size, how.keypoints, key=jax.random.key(0))
+    network = _load(
+        "forward_model", lambda key: ForwardModel(env.spec, how.hidden_size, how.keypoints, key=key), arrays
     )
-    return FittedForwardModel(fill("forward_model", template, arrays), notes["forward_model"]["error"])
+    return FittedForwardModel(network, notes["forward_model"]["error"])
 
 
-def load_practised(env: Environment, config: TrainConfig, arrays: Arrays, notes: dict) -> Practised | None:
-    """What phase 3 had produced; nothing, if the agent ships without what training would need to go on."""
-    if "practised" not in notes or AGENT_ALONE in notes["practised"]:
-        return None
-    train_state = _load_learner("practised", env, config.practise.hidden_size, config.practise.learning, arrays)
-    statistics = arrays["practised.attempts"], arrays["practised.successes"]
-    note, spent = notes["practised"], arrays.get("practised.spent")
-    return Practised(train_state, *statistics, note["epoch"], note["steps"], spent)
+def load_policy(env: Environment, config: TrainConfig, arrays: Arrays) -> GoalPolicy:
+    """π."""
+    return _load("policy", lambda key: GoalPolicy(env.spec, config.practise.hidden_size, key=key), arrays)
+
+
+def load_table(env: Environment, config: TrainConfig, arrays: Arrays, *, model_edges: bool = True) -> TransitionTable:
+    """c_π: the table as stored, or else (or without model edges) the counts of exploration joined with practice."""
+    if "table.words" in arrays and (model_edges or "exploration.words" not in arrays):
+        table = _load_table("table", env, config, arrays)
+        if QUOTIENT not in arrays:
+            return table
+        assert env.symmetries is not None, "only an environment with symmetries has quotients"
+        return expanded(table, env.symmetries.counted)
+    counts, practised = _load_counts(env, arrays), _load_table("practice", env, config, arrays)
+    edges = practised.words[practised.source], practised.words[practised.target]
+    counts.add(*edges, np.zeros(practised.num_edges, np.int64))
+    return table_of_counts(env.attributes, counts, config.estimator).with_practice_of(practised)
+
+
+def _load(prefix: str, build: Callable[[jax.Array], Tree], arrays: Arrays) -> Tree:
+    """A network that `build` makes of a key, with the stored weights."""
+    return fill(prefix, _structure(build), arrays)
+
+
+def _structure(build: Callable[[jax.Array], Tree]) -> Tree:
+    return eqx.filter_eval_shape(lambda: build(jax.random.key(0)))
+
+
+def _load_train_state(
+    prefix: str, env: Environment, hidden_size: int, learning: ReinforceConfig, arrays: Arrays
+) -> TrainState:
+    template = _structure(lambda key: new_train_state(GoalPolicy(env.spec, hidden_size, key=key), learning))
+    return TrainState(
+        fill(f"{prefix}policy", template.policy, arrays), fill(f"{prefix}optimiser", template.optimiser, arrays)
+    )
 
 
 def _load_counts(env: Environment, arrays: Arrays) -> TransitionCounts:
+    words, source, target, visits = (arrays[f"exploration.{name}"] for name in ("words", "source", "target", "visits"))
     counts = TransitionCounts(env.attributes.num_words)
-    sets, pairs = arrays["explored.sets"], arrays["explored.pairs"]
-    counts.sets.number(sets)
-    counts.add(sets[pairs[:, 0]], sets[pairs[:, 1]], arrays["explored.visits"])
+    counts.sets.number(words)
+    counts.add(words[source], words[target], visits)
     return counts
 
 
-def load_table(env: Environment, config: TrainConfig, arrays: Arrays) -> TransitionTable:
-    """The table as it was saved, or made of what exploration and practice have counted."""
-    if f"{TABLE}words" in arrays:
-        graph = {name: arrays[f"{TABLE}{name}"] for name in ("words", "source", "target")}
-        statistics = {name: arrays[f"{TABLE}{name}"].astype(float) for name in ("visits", "attempts", "successes")}
-        spent = arrays.get(f"{TABLE}spent")
-        spent = None if spent is None else spent.astype(float)
-        table = TransitionTable(env.attributes, **graph, **statistics, estimator=config.estimator, spent=spent)
-        if QUOTIENT not in arrays:
-            return table
-        assert env.symmetries is not None, "only what has symmetries is saved folded"
-        return expanded(table, env.symmetries.counted)
-    table = table_of_counts(env.attributes, _load_counts(env, arrays), config.estimator)
-    statistics = arrays["practised.attempts"], arrays["practised.successes"]
-    return table.with_practice(*statistics, arrays.get("practised.spent"))
+def _load_table(prefix: str, env: Environment, config: TrainConfig, arrays: Arrays) -> TransitionTable:
+    graph = {name: arrays[f"{prefix}.{name}"] for name in ("words", "source", "target")}
+    statistics = {name: arrays[f"{prefix}.{name}"].astype(float) for name in ("visits", "attempts", "successes")}
+    spent = arrays.get(f"{prefix}.spent")
+    spent = None if spent is None else spent.astype(float)
+    return TransitionTable(env.attributes, **graph, **statistics, estimator=config.estimator, spent=spent)

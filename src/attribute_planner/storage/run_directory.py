@@ -1,11 +1,12 @@
-"""The run directory: everything about one training run.
+"""The run directory: all files of one training run.
 
 config.json         environment, attributes, settings, seed, provenance
-agent.safetensors   detector, policy, table, and what training needs to go on
-metrics.jsonl       one line per epoch
+agent.safetensors   the agent, and what is needed to continue training
+metrics.jsonl       one JSON object per epoch
 """
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,32 +19,29 @@ from attribute_planner.configuration import TrainConfig
 from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.registry import ENVIRONMENTS, make
 from attribute_planner.errors import ConfigurationError, RunDirectoryError
-from attribute_planner.storage.arrays import Arrays, arrays_of, fill, read_arrays, write_arrays, write_bytes
+from attribute_planner.storage.arrays import read_arrays, write_arrays, write_bytes
 from attribute_planner.storage.checkpoint import (
-    AGENT_ALONE,
-    TABLE,
-    load_detected,
+    AGENT_ONLY,
+    agent_arrays,
     load_detector,
-    load_explored,
     load_forward_model,
-    load_practised,
+    load_policy,
+    load_progress,
     load_table,
-    policy_template,
-    saved_parts,
-    shipped_table_arrays,
+    progress_arrays,
 )
 from attribute_planner.storage.provenance import provenance
 from attribute_planner.storage.settings import settings_from_json, settings_to_json
 
-FORMAT = 1
+FORMAT = 2
 CONFIG, AGENT, METRICS = "config.json", "agent.safetensors", "metrics.jsonl"
 
 
 @dataclass(frozen=True)
 class Description:
-    """What config.json says.
+    """The contents of config.json.
 
-    environment: name and parameters; parameters are `None` for an environment that is not built in.
+    name, parameters: what `make` builds the environment from; parameters are `None` if it is not a built-in one.
     """
 
     name: str
@@ -64,52 +62,59 @@ def parameters_of(env: Environment) -> dict[str, Any] | None:
 
 
 class RunDirectory:
-    """A run directory that exists."""
+    """An existing run directory."""
 
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
         if not (self.path / CONFIG).is_file():
             missing = "does not exist" if not self.path.exists() else f"holds no {CONFIG}"
             raise RunDirectoryError(
-                f"{self.path} is not a run directory: it {missing}. Train one with --out {self.path}."
+                f"{self.path} is not a run directory: it {missing}. Train an agent with --out {self.path}."
             )
 
     @staticmethod
     def create(path: Path | str, description: Description) -> "RunDirectory":
-        """A new run directory; an error if there is something at `path` already."""
+        """A new run directory; an error if `path` is a file or a folder that is not empty."""
         path = Path(path)
         if path.is_file() or (path.is_dir() and any(path.iterdir())):
             raise RunDirectoryError(
-                f"{path} is in use already; go on with --resume (resume=True), or choose another one."
+                f"{path} already exists; continue that run with --resume (resume=True), or choose another directory."
             )
         try:
             path.mkdir(parents=True, exist_ok=True)
             _write_description(path, description)
         except OSError as error:
-            raise RunDirectoryError(f"{path} cannot be made a run directory: {error}.") from error
+            raise RunDirectoryError(f"The run directory {path} cannot be created: {error}.") from error
         return RunDirectory(path)
 
     def describe(self, description: Description) -> None:
-        """Describe the run anew: it was given another budget."""
+        """Replace the description, after the number of steps was changed."""
         _write_description(self.path, description)
 
     @property
     def description(self) -> Description:
-        """What the run is about."""
+        """The contents of config.json."""
         try:
             saved = json.loads((self.path / CONFIG).read_text())
+            self._check_format(saved["format"])
             return _description_from_json(saved)
         except (ValueError, LookupError, TypeError, AttributeError, ConfigurationError) as error:
-            raise RunDirectoryError(f"{self.path / CONFIG} is not a run's description: {error!r}") from error
+            raise RunDirectoryError(f"{self.path / CONFIG} does not describe a run: {error!r}") from error
+
+    def _check_format(self, saved: Any) -> None:
+        if saved == 1:
+            raise RunDirectoryError(f"{self.path} was written by attribute_planner 0.1; train the agent again.")
+        if saved != FORMAT:
+            raise RunDirectoryError(f"{self.path} has format {saved}; this version reads format {FORMAT}.")
 
     def environment(self, env: Environment | None = None) -> Environment:
-        """The run's environment: built anew, or the given one if its attributes are those of the run."""
+        """The run's environment: a new one, or `env` if its attributes are those of the run."""
         described = self.description
         if env is None:
             if described.parameters is None:
                 raise RunDirectoryError(
-                    f"{self.path} was trained on {described.name!r}, an environment of one's own, which cannot be "
-                    f"built from a file: load it in Python with ap.load({str(self.path)!r}, env=…)."
+                    f"{self.path} was trained on {described.name!r}, which is not a built-in environment: "
+                    f"load it in Python with ap.load({str(self.path)!r}, env=…)."
                 )
             return make(described.name, **described.parameters)
         if env.attributes != described.attributes:
@@ -120,93 +125,85 @@ class RunDirectory:
         return env
 
     def save(self, progress: Progress) -> None:
-        """Keep how far training has come."""
-        arrays: Arrays = {}
-        notes: dict[str, Any] = {"format": FORMAT}
-        for part, (saved, note) in saved_parts(progress).items():
-            arrays |= saved
-            notes[part] = note
-        write_arrays(self.path / AGENT, arrays, notes)
+        """Write a checkpoint."""
+        arrays, notes = progress_arrays(progress)
+        write_arrays(self.path / AGENT, arrays, {"format": FORMAT, **notes})
 
     def progress(self, env: Environment) -> Progress:
-        """How far training had come; nothing yet, if it was stopped before the first save."""
+        """The last checkpoint; empty progress if training stopped before the first one."""
         if not (self.path / AGENT).exists():
             return Progress()
-        arrays, notes = read_arrays(self.path / AGENT)
-        config = self.description.config
-        return Progress(
-            load_detected(env, config, arrays, notes),
-            load_explored(env, config, arrays, notes),
-            load_forward_model(env, config, arrays, notes),
-            load_practised(env, config, arrays, notes),
-        )
+        return load_progress(env, self.description.config, *read_arrays(self.path / AGENT))
 
     def is_finished(self) -> bool:
-        """Whether training has come to its end, as that of an agent that ships has."""
+        """Whether training has finished. An agent that was stored alone counts as finished."""
         if not (self.path / AGENT).exists():
             return False
-        notes, config = read_arrays(self.path / AGENT)[1], self.description.config
-        practised = notes.get("practised", {"steps": -1})
-        if AGENT_ALONE in practised:
+        notes, config = self.notes(), self.description.config
+        if AGENT_ONLY in notes:
             return True
-        return practised["steps"] >= config.practise.steps and ("model_edges" in notes or not config.adds_model_edges)
+        practised = notes.get("practice", {"steps": -1})["steps"] >= config.practise.steps
+        return practised and ("model_edges" in notes or not config.adds_model_edges)
 
     def agent(self, env: Environment | None = None, *, model_edges: bool = True) -> Agent:
-        """The agent as far as it has been trained; without transitions that were only imagined, if so wanted."""
+        """The agent of the last checkpoint; `model_edges=False` leaves out edges that the forward model added."""
         env, config = self.environment(env), self.description.config
         if not (self.path / AGENT).exists():
             raise RunDirectoryError(
-                f"{self.path} holds no agent yet: training stopped before its first save; --resume it."
+                f"{self.path} holds no agent: training stopped before its first checkpoint; continue with --resume."
             )
         arrays, notes = read_arrays(self.path / AGENT)
-        if not model_edges and "explored" in notes:
-            arrays = {name: array for name, array in arrays.items() if not name.startswith(TABLE)}
-        if "practised" not in notes:
-            raise RunDirectoryError(f"{self.path}: training has not begun to practise yet; go on with --resume.")
-        if not model_edges and AGENT_ALONE in notes["practised"] and config.adds_model_edges:
+        if "practice" not in notes and AGENT_ONLY not in notes:
+            raise RunDirectoryError(f"{self.path}: training has not reached practice yet; continue with --resume.")
+        if not model_edges and AGENT_ONLY in notes and config.adds_model_edges:
             raise RunDirectoryError(
-                f"{self.path} holds the agent alone, in whose table what was seen and what was imagined are one; "
-                "ask the run in which it was trained."
+                f"{self.path} holds the agent alone, whose table does not tell observed edges from those of the "
+                "forward model; use the run in which it was trained."
             )
-        detector = load_detector(env, config, arrays) if "detected" in notes else None
-        policy = fill("practised.policy", policy_template(env, config.practise.hidden_size), arrays)
+        detector = load_detector(env, config, arrays) if "detector" in notes else None
+        table = load_table(env, config, arrays, model_edges=model_edges)
         fitted_model = load_forward_model(env, config, arrays, notes)
-        return agent_of(env, config, detector, policy, load_table(env, config, arrays), fitted_model)
+        return agent_of(env, config, detector, load_policy(env, config, arrays), table, fitted_model)
 
     def write_metrics(self, line: Mapping[str, Any]) -> None:
-        """Append one line of metrics."""
-        with open(self.path / METRICS, "a") as file:
-            file.write(json.dumps(line) + "\n")
-
-    def notes(self) -> dict[str, Any]:
-        """The few numbers beside the arrays of each phase: errors, epochs, steps."""
-        return read_arrays(self.path / AGENT)[1]
+        """Append one line of metrics, on a line of its own even if the last write was interrupted."""
+        with open(self.path / METRICS, "ab+") as file:
+            if file.seek(0, os.SEEK_END) > 0:
+                file.seek(-1, os.SEEK_END)
+                file.write(b"" if file.read() == b"\n" else b"\n")
+            file.write(json.dumps(line).encode() + b"\n")
 
     def metrics(self) -> list[dict[str, Any]]:
-        """All lines of metrics."""
+        """All complete lines of metrics."""
         path = self.path / METRICS
-        return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+        lines = path.read_text().splitlines() if path.exists() else []
+        return [parsed for line in lines if (parsed := _complete(line)) is not None]
+
+    def notes(self) -> dict[str, Any]:
+        """The scalars of each part: errors, epochs, steps."""
+        return read_arrays(self.path / AGENT)[1]
 
 
 def save_agent(path: Path | str, agent: Agent, config: TrainConfig, seed: int) -> None:
-    """A run directory with the agent alone, without what training would need to go on: small enough to ship."""
+    """A run directory with the agent alone, small enough to ship. Its training cannot be continued."""
     run = RunDirectory.create(path, describe_run(agent.env, config, seed))
-    arrays = arrays_of("practised.policy", agent.policy) | shipped_table_arrays(agent.env, config, agent.table)
-    notes: dict[str, Any] = {"format": FORMAT, "practised": {AGENT_ALONE: True}}
-    if agent.detector is not None:
-        arrays |= arrays_of("detected.detector", agent.detector)
-        notes["detected"] = {}
-    if agent.forward_model is not None:
-        arrays |= arrays_of("forward_model", agent.forward_model)
-        notes["forward_model"] = {"error": agent.model_error}
-    write_arrays(run.path / AGENT, arrays, notes)
+    arrays, notes = agent_arrays(agent, config)
+    write_arrays(run.path / AGENT, arrays, {"format": FORMAT, **notes})
 
 
 def ship(run: RunDirectory, path: Path | str, env: Environment | None = None) -> None:
-    """The agent of a finished run alone, described as the run itself: how and where it was trained."""
+    """Store the agent of a finished run alone, with the description of that run."""
     described = run.description
     save_agent(path, run.agent(env), described.config, described.seed)
     write_bytes(Path(path) / CONFIG, (run.path / CONFIG).read_bytes())
+
+
+def _complete(line: str) -> dict[str, Any] | None:
+    """The object on a line; `None` if the write of the line was interrupted."""
+    try:
+        return json.loads(line)
+    except ValueError:
+        return None
 
 
 def _write_description(path: Path, description: Description) -> None:
@@ -228,8 +225,6 @@ def _description_to_json(description: Description) -> dict[str, Any]:
 
 
 def _description_from_json(saved: dict[str, Any]) -> Description:
-    if saved["format"] != FORMAT:
-        raise RunDirectoryError(f"The run has format {saved['format']}; this version reads format {FORMAT}.")
     return Description(
         saved["environment"]["name"],
         saved["environment"]["parameters"],

@@ -139,6 +139,16 @@ class TransitionTable:
         spent = None if spent is None else np.asarray(spent, float)
         return replace(self, attempts=np.asarray(attempts, float), successes=np.asarray(successes, float), spent=spent)
 
+    def with_practice_of(self, practised: "TransitionTable") -> "TransitionTable":
+        """The same graph with the statistics of practice of another table, all of whose edges this one holds."""
+        places = practised.edges_in(self)
+        attempts, successes, spent = np.zeros((3, self.num_edges))
+        attempts[places], successes[places] = practised.attempts, practised.successes
+        if practised.spent is None:
+            return self.with_practice(attempts, successes)
+        spent[places] = practised.spent
+        return self.with_practice(attempts, successes, spent)
+
 
 def visit_frequency(table: TransitionTable) -> np.ndarray:
     """The paper's ablation without c_π: which fraction of the transitions out of a set went to the target."""
