@@ -39,4 +39,4 @@ def unknown_name(kind: str, name: object, known: Iterable[object]) -> UnknownNam
 
 
 MOST_LISTED, FIRST_OF_MANY = 40, 10
-"""The attributes of four blocks are still listed, the cells of all tables are not."""
+"""The attributes of four blocks are still listed, the runs of all tables are not."""

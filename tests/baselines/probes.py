@@ -8,18 +8,18 @@ import jax.numpy as jnp
 import numpy as np
 
 from attribute_planner.attributes import Goal
-from attribute_planner.baselines.reactive_policy import Player, Thought
-from attribute_planner.baselines.training_loop import SchoolConfig
+from attribute_planner.baselines.reactive_policy import ActionInfo, ReactivePolicy
+from attribute_planner.baselines.training_loop import TaskTrainingConfig
 from attribute_planner.environments.graph_world import GraphWorld, Place, graph_world
 from attribute_planner.environments.spaces import Action, Observation
 from attribute_planner.environments.tasks import Task, complete_goal
 from tests.probes import numbers
 
-SCHOOL = SchoolConfig(steps=24_000, num_envs=32, rollout_length=5, hidden_size=16, step_reward=-0.1)
+TRAINING = TaskTrainingConfig(steps=24_000, num_envs=32, rollout_length=5, hidden_size=16, step_reward=-0.1)
 """Enough for worlds of a few places."""
 
 
-class AlwaysForward(Player[jax.Array]):
+class AlwaysForward(ReactivePolicy[jax.Array]):
     """Takes action 0, and remembers how often it has done so in this episode."""
 
     def begin(self, num_envs: int) -> jax.Array:
@@ -27,9 +27,9 @@ class AlwaysForward(Player[jax.Array]):
 
     def decide(
         self, memory: jax.Array, observation: Observation, values: jax.Array, goal: jax.Array, *, key: jax.Array
-    ) -> tuple[jax.Array, Action, Thought]:
+    ) -> tuple[jax.Array, Action, ActionInfo]:
         nothing = jnp.zeros(len(values))
-        return memory + 1, jnp.zeros(len(values), jnp.int32), Thought(nothing, memory.astype(jnp.float32))
+        return memory + 1, jnp.zeros(len(values), jnp.int32), ActionInfo(nothing, memory.astype(jnp.float32))
 
 
 def go_to(place: int, max_steps: int = 20, name: str = "go") -> Task:
@@ -65,11 +65,11 @@ STAR = graph_world(
 """From the middle, each action leads to a leaf; from a leaf, only action 0 leads anywhere: back."""
 
 
-def actions_on_the_star(player: Player) -> tuple[np.ndarray, np.ndarray]:
-    """`[20]` what a player does, and should do, at every place of the star with every other place for a goal."""
+def actions_on_the_star(policy: ReactivePolicy) -> tuple[np.ndarray, np.ndarray]:
+    """`[20]` what a policy does, and should do, at every place of the star with every other place for a goal."""
     place, goal = np.divmod(np.arange(25), 5)
     place, goal = place[place != goal], goal[place != goal]
     states = jnp.array([STAR.places.index(Place((int(each),))) for each in place])
     values, aim = (jnp.asarray(each[:, None], jnp.int32) for each in (place, goal))
-    _, action = player.act(player.begin(20), STAR.observe_batch(states), values, aim, key=jax.random.key(0))
+    _, action = policy.act(policy.begin(20), STAR.observe_batch(states), values, aim, key=jax.random.key(0))
     return np.asarray(action), np.where(place == 0, goal - 1, 0)

@@ -4,7 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from attribute_planner.baselines.actor_critic import loss, update
-from attribute_planner.baselines.descent import DescentConfig, bootstrapped_returns, new_apprentice
+from attribute_planner.baselines.descent import DescentConfig, bootstrapped_returns, new_train_state
 from attribute_planner.environments.spaces import Discrete, VectorSpec
 from attribute_planner.learning.reinforce import Batch
 from attribute_planner.models.policy import GoalPolicy
@@ -50,13 +50,13 @@ def test_nothing_follows_the_end_of_a_trial():
 
 def test_the_gradient_of_the_loss_by_hand():
     batch = steps_of([0.0, 0.0], [0, 1], [0.0, 1.0], [True, True])
-    earned = jnp.array([[3.0], [0.0]])
+    returns = jnp.array([[3.0], [0.0]])
     config = DescentConfig(entropy_coef=0.0, value_coef=0.5)
 
     @eqx.filter_jit
     @eqx.filter_grad
     def slope(policy: GoalPolicy) -> jax.Array:
-        return loss(policy, batch, earned, config, jnp.float32(1.0))[0]
+        return loss(policy, batch, returns, config, jnp.float32(1.0))[0]
 
     found = slope(undecided())
     # Advantages 3 and −1; slopes of log π: ±(½, −½); the loss is minus the mean.
@@ -68,8 +68,10 @@ def test_the_gradient_of_the_loss_by_hand():
 
 def test_what_remains_of_training_scales_the_step():
     batch = steps_of([1.0, 0.0], [0, 1], [0.0, 0.0], [True, True])
-    apprentice = new_apprentice(undecided(), DescentConfig(learning_rate=0.1))
-    moved = [update(apprentice, batch, DescentConfig(learning_rate=0.1), jnp.float32(share))[0] for share in (0.5, 0.0)]
+    train_state = new_train_state(undecided(), DescentConfig(learning_rate=0.1))
+    moved = [
+        update(train_state, batch, DescentConfig(learning_rate=0.1), jnp.float32(share))[0] for share in (0.5, 0.0)
+    ]
     half, none = (np.asarray(each.network.action_head.bias) for each in moved)
     np.testing.assert_allclose(half, [0.05, -0.05], rtol=1e-2)
     np.testing.assert_array_equal(none, [0.0, 0.0])

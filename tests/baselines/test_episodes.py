@@ -9,7 +9,7 @@ from attribute_planner.baselines import training_loop
 from attribute_planner.baselines.episodes import Steps
 from attribute_planner.baselines.host_episodes import HostTrials
 from attribute_planner.baselines.training_distribution import Stage
-from attribute_planner.baselines.training_loop import Ends, SchoolConfig, add_ends, batch_of, trials_for
+from attribute_planner.baselines.training_loop import Ends, TaskTrainingConfig, add_ends, batch_of, trials_for
 from attribute_planner.environments.graph_world import Place
 from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.spaces import Action
@@ -25,7 +25,7 @@ BOTH = pytest.mark.parametrize("env", [START, Hosted(START, episode_steps=100)],
 
 def tried(env: Environment, stages: list[Stage], *, steps: int = 12, num_envs: int = 8, open_stages: int = 9) -> Steps:
     """What comes of going on and on round the ring, in two calls."""
-    trials = trials_for(env, None, tuple(stages), SchoolConfig(num_envs=num_envs), key=jax.random.key(0))
+    trials = trials_for(env, None, tuple(stages), TaskTrainingConfig(num_envs=num_envs), key=jax.random.key(0))
     opened = min(open_stages, len(stages))
     halves = [trials.collect(AlwaysForward(), steps // 2, opened, key=jax.random.key(i)) for i in (1, 2)]
     trials.close()
@@ -54,10 +54,10 @@ def test_success_is_told_of_as_many_trials_as_there_are_copies(monkeypatch: pyte
     monkeypatch.setattr(training_loop, "WINDOWS_PER_REPORT", 1)
     monkeypatch.setattr(training_loop, "stages_of", lambda *_, **__: (Stage(go_to(3)),))
     shown: list[float | None] = []
-    training_loop.attend(
+    training_loop.train_on_tasks(
         START,
         "probe",
-        SchoolConfig(steps=48, num_envs=8, rollout_length=1),
+        TaskTrainingConfig(steps=48, num_envs=8, rollout_length=1),
         None,
         lambda _: AlwaysForward(),
         lambda train_state, steps, remaining, key: (train_state, {}),

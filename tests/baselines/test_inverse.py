@@ -52,8 +52,8 @@ def test_half_of_the_goals_may_be_whole():
 
 def test_steps_are_take_walks_and_their_first_actions():
     config = InverseBaselineConfig(examples=100, num_envs=20, walk=4)
-    for regime, most in (("1-step", 1), ("multi-step", 4)):
-        examples = collect(RING, regime, config, detector=None, key=jax.random.key(0), watch=nobody)
+    for training_distribution, most in (("1-step", 1), ("multi-step", 4)):
+        examples = collect(RING, training_distribution, config, detector=None, key=jax.random.key(0), watch=nobody)
         assert examples.size == 100
         away = (np.asarray(examples.values_after, int) - np.asarray(examples.values, int)).ravel() % 5
         # An odd number of steps away from a place of the ring is not where an even number leads, but for its being odd.
@@ -70,5 +70,5 @@ def test_several_units_act_at_random_each():
 
 
 def test_there_is_no_curriculum_for_right_answers():
-    with pytest.raises(UnknownNameError, match="regime"):
+    with pytest.raises(UnknownNameError, match="training_distribution"):
         train(RING, "curriculum", InverseBaselineConfig(), key=jnp.array(0))

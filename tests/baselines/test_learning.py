@@ -12,17 +12,21 @@ from attribute_planner.baselines.actor_critic import ActorCriticConfig
 from attribute_planner.baselines.descent import DescentConfig
 from attribute_planner.baselines.inverse import InverseBaselineConfig
 from attribute_planner.baselines.option_critic import OptionCriticConfig
-from attribute_planner.baselines.reinforce import ReinforceBaselineConfig
+from attribute_planner.baselines.reinforce import PPOBaselineConfig, ReinforceBaselineConfig
 from attribute_planner.environments.interface import Environment
 from attribute_planner.learning.fitting import FitConfig
 from attribute_planner.learning.inverse import InverseConfig
-from tests.baselines.probes import SCHOOL, STAR, actions_on_the_star
+from tests.baselines.probes import STAR, TRAINING, actions_on_the_star
 from tests.probes import EAGER, Hosted, Levers, Thirds
 
 BRISK = DescentConfig(learning_rate=0.01, entropy_coef=0.01)
-GREEDY = replace(SCHOOL, deterministic=True)
+GREEDY = replace(TRAINING, deterministic=True)
 CONFIGS: dict[str, Any] = {
-    "reinforce": ReinforceBaselineConfig(replace(GREEDY, rollout_length=10), replace(EAGER, learning_rate=0.01)),
+    "reinforce": ReinforceBaselineConfig(
+        replace(GREEDY, rollout_length=10),
+        replace(EAGER, learning_rate=0.01, update_epochs=1, num_minibatches=1, gae_lambda=1.0),
+    ),
+    "ppo": PPOBaselineConfig(replace(GREEDY, rollout_length=10), replace(EAGER, learning_rate=0.01)),
     "actor-critic": ActorCriticConfig(GREEDY, BRISK),
     "option-critic": OptionCriticConfig(GREEDY, BRISK, options=3),
     "inverse": InverseBaselineConfig(
@@ -39,8 +43,8 @@ def test_every_baseline_is_tested():
 @pytest.mark.parametrize("name", BASELINES)
 @pytest.mark.slow
 def test_the_way_to_every_place_of_the_star_is_learned(name: str):
-    player = BASELINES[name].train(STAR, "multi-step", CONFIGS[name], key=jax.random.key(0))
-    done, right = actions_on_the_star(player)
+    policy = BASELINES[name].train(STAR, "multi-step", CONFIGS[name], key=jax.random.key(0))
+    done, right = actions_on_the_star(policy)
     np.testing.assert_array_equal(done, right)
 
 

@@ -7,32 +7,32 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from attribute_planner.baselines.descent import DescentConfig, new_apprentice
+from attribute_planner.baselines.descent import DescentConfig, new_train_state
 from attribute_planner.baselines.option_critic import (
     NO_OPTION,
     Held,
+    OptionActor,
     OptionCriticConfig,
-    OptionPlayer,
     ending_loss,
     train,
     update,
 )
-from attribute_planner.baselines.options import OptionOpinion, OptionPolicy
-from attribute_planner.baselines.training_loop import attend, batch_of
+from attribute_planner.baselines.options import OptionOutput, OptionPolicy
+from attribute_planner.baselines.training_loop import batch_of, train_on_tasks
 from attribute_planner.environments.graph_world import Edge, Place
 from attribute_planner.environments.spaces import Box, Discrete, Mixed, UnitObservation, VectorSpec
 from attribute_planner.learning.progress import nobody
-from tests.baselines.probes import SCHOOL, WithTasks, go_to
+from tests.baselines.probes import TRAINING, WithTasks, go_to
 from tests.probes import RING, Levers, Still, numbers, with_drawn_weights
 
 TWO = Discrete(("left", "right"))
 CONFIG = OptionCriticConfig(deliberation_cost=0.25, exploring=0.5)
 
 
-def opinion_of(worth: list[float], end: list[float]) -> OptionOpinion:
+def opinion_of(worth: list[float], end: list[float]) -> OptionOutput:
     """An opinion on one situation."""
     outputs = jnp.array([[[5.0, 0.0], [0.0, 5.0]]])
-    return OptionOpinion(outputs, jnp.array([worth]), jnp.array([end]), None, TWO)
+    return OptionOutput(outputs, jnp.array([worth]), jnp.array([end]), None, TWO)
 
 
 def test_the_value_of_a_choice_by_hand():
@@ -47,7 +47,7 @@ def test_the_value_of_a_choice_by_hand():
 def test_an_option_ends_where_others_are_worth_more_by_the_deliberation_cost():
     def slope(held: int, worth: list[float]) -> list[float]:
         def loss(end: jax.Array) -> jax.Array:
-            output = OptionOpinion(jnp.zeros((1, 2, 2)), jnp.array([worth]), end, None, TWO)
+            output = OptionOutput(jnp.zeros((1, 2, 2)), jnp.array([worth]), end, None, TWO)
             return ending_loss(output, jnp.array([held]), CONFIG)[0]
 
         return jax.grad(loss)(jnp.array([[0.5, 0.5]]))[0].tolist()
@@ -68,10 +68,10 @@ def test_an_option_is_followed_until_it_ends():
     env = Still(VectorSpec(1), numbers(2), TWO)
     policy = jax.tree.map(jnp.zeros_like, with_drawn_weights(lambda key: OptionPolicy(env.spec, 4, 2, key=key)))
     policy = eqx.tree_at(lambda policy: policy.worth_head.bias, policy, jnp.array([0.0, 1.0]))
-    player = OptionPlayer(eqx.tree_at(lambda policy: policy.end_head.bias, policy, jnp.array([-99.0, 99.0])))
-    assert player.begin(3).option.tolist() == [NO_OPTION] * 3
+    policy = OptionActor(eqx.tree_at(lambda policy: policy.end_head.bias, policy, jnp.array([-99.0, 99.0])))
+    assert policy.begin(3).option.tolist() == [NO_OPTION] * 3
     values = jnp.zeros((3, 1), jnp.int32)
-    memory, _, choice = player.decide(held(NO_OPTION, 0, 1), jnp.zeros((3, 1)), values, values, key=jax.random.key(0))
+    memory, _, choice = policy.decide(held(NO_OPTION, 0, 1), jnp.zeros((3, 1)), values, values, key=jax.random.key(0))
     assert memory.option.tolist() == choice.option.tolist() == [1, 0, 1]
     assert choice.held.tolist() == [NO_OPTION, 0, 1]
     assert choice.baseline.tolist() == [1.0, 0.0, 1.0]
@@ -82,7 +82,7 @@ def test_options_over_all_kinds_of_actions(actions: Any):
     env = Still(VectorSpec(3), numbers(2), actions)
     policy = with_drawn_weights(lambda key: OptionPolicy(env.spec, 8, 3, key=key))
     values = jnp.zeros((5, 1), jnp.int32)
-    _, action, choice = eqx.filter_jit(OptionPlayer(policy, 0.1).decide)(
+    _, action, choice = eqx.filter_jit(OptionActor(policy, 0.1).decide)(
         held(*[NO_OPTION] * 5), jnp.zeros((5, 3)), values, values, key=jax.random.key(0)
     )
     again = eqx.filter_jit(policy)(jnp.zeros((5, 3)), values, values).under(choice.option).log_prob(action)
@@ -109,7 +109,7 @@ CORRIDOR = WithTasks(
 )
 """Action 0 leads on for two places, then action 1 does."""
 
-QUICK = OptionCriticConfig(SCHOOL, DescentConfig(learning_rate=0.01), options=2, deliberation_cost=0.0)
+QUICK = OptionCriticConfig(TRAINING, DescentConfig(learning_rate=0.01), options=2, deliberation_cost=0.0)
 
 
 @pytest.mark.slow
@@ -119,15 +119,15 @@ def test_an_option_is_given_up_just_where_the_other_is_needed():
     stubborn = jnp.array([30.0, 0.0, 0.0, 30.0])
     policy = eqx.tree_at(lambda policy: policy.action_head.bias, policy, stubborn)
 
-    def learn(apprentice: Any, steps: Any, remaining: jax.Array, key: jax.Array) -> Any:
-        return update(apprentice, batch_of(steps, -0.2), steps.record, QUICK, remaining)
+    def learn(train_state: Any, steps: Any, remaining: jax.Array, key: jax.Array) -> Any:
+        return update(train_state, batch_of(steps, -0.2), steps.record, QUICK, remaining)
 
-    apprentice = attend(
+    train_state = train_on_tasks(
         CORRIDOR,
         "multi-step",
-        QUICK.school,
-        new_apprentice(policy, QUICK.descent),
-        lambda apprentice: OptionPlayer(apprentice.network, QUICK.exploring),
+        QUICK.training,
+        new_train_state(policy, QUICK.descent),
+        lambda train_state: OptionActor(train_state.network, QUICK.exploring),
         learn,
         name="options",
         detector=None,
@@ -135,7 +135,7 @@ def test_an_option_is_given_up_just_where_the_other_is_needed():
         watch=nobody,
     )
     values = jnp.arange(4, dtype=jnp.int32)[:, None]
-    output = apprentice.network(CORRIDOR.observe_batch(jnp.arange(4)), values, jnp.full_like(values, 4))
+    output = train_state.network(CORRIDOR.observe_batch(jnp.arange(4)), values, jnp.full_like(values, 4))
     assert jnp.argmax(output.worth, axis=-1).tolist() == [0, 0, 1, 1]
     # The first option goes on at the second place and ends at the third; the second has no reason to end at the last.
     end = np.asarray(output.end)

@@ -6,7 +6,7 @@ import pytest
 import attribute_planner as ap
 from attribute_planner.attributes import Goal
 from attribute_planner.baselines.training_distribution import (
-    REGIMES,
+    TRAINING_DISTRIBUTIONS,
     aim_of,
     open_stages,
     partly_told,
@@ -28,7 +28,7 @@ from attribute_planner.models.encoders import NO_VALUE
 )
 def test_regimes_lead_from_near_goals_to_the_main_task(name: str, first: str, main: str, single_attempts: bool):
     env = ap.make(name)
-    near, far, curriculum = (stages_of(env, regime) for regime in REGIMES)
+    near, far, curriculum = (stages_of(env, training_distribution) for training_distribution in TRAINING_DISTRIBUTIONS)
     assert [stage.task.name for stage in near + far] == [first, main]
     assert [stage.task for stage in curriculum] == list(env.curriculum)
     assert curriculum[-1].task.name == main
@@ -39,7 +39,7 @@ def test_regimes_lead_from_near_goals_to_the_main_task(name: str, first: str, ma
 
 
 def test_a_regime_that_there_is_none_of():
-    with pytest.raises(UnknownNameError, match="regime"):
+    with pytest.raises(UnknownNameError, match="training_distribution"):
         stages_of(ap.make("switches"), "2-step")
 
 

@@ -300,17 +300,17 @@ def test_stopping_a_command_is_no_traceback(capsys: Printed, monkeypatch: pytest
     assert capsys.readouterr().err.startswith("attribute-planner: stopped")
 
 
-def test_reproduce_lists_the_cells_of_a_table(capsys: Printed, tmp_path: Path):
+def test_reproduce_lists_the_runs_of_a_table(capsys: Printed, tmp_path: Path):
     records = str(tmp_path)
-    status, cells = run_json(capsys, "reproduce", "grid-worlds", "--dry-run", "--seeds", "2", "--records", records)
+    status, runs = run_json(capsys, "reproduce", "grid-worlds", "--dry-run", "--seeds", "2", "--records", records)
     assert status == 0
-    assert {(each["environment"], each["model"]) for each in cells} == {
-        (environment, model) for environment in ("switches", "crafting") for model in ("planner", "reinforce")
+    assert {(each["environment"], each["model"]) for each in runs} == {
+        (environment, model) for environment in ("switches", "crafting") for model in ("planner", "reinforce", "ppo")
     }
-    assert {each["seed"] for each in cells} == {0, 1}
-    assert all(each["seconds"] > 0 and not each["recorded"] and "grid-worlds" in each["tables"] for each in cells)
+    assert {each["seed"] for each in runs} == {0, 1}
+    assert all(each["seconds"] > 0 and not each["recorded"] and "grid-worlds" in each["tables"] for each in runs)
     assert main(["reproduce", "grid-worlds", "--dry-run", "--seeds", "2", "--records", records]) == 0
-    assert f"{len(cells)} of {len(cells)} cells are missing" in capsys.readouterr().out
+    assert f"{len(runs)} of {len(runs)} runs are missing" in capsys.readouterr().out
 
 
 def test_reproduce_does_nothing_again_and_writes_the_report(capsys: Printed, tmp_path: Path):
@@ -319,9 +319,9 @@ def test_reproduce_does_nothing_again_and_writes_the_report(capsys: Printed, tmp
     page, cell = tmp_path / "page.md", "paper-switches-default-0"
     page.write_text("<!-- results: summary -->\n<!-- results: summary -->\n")
     where = ["--records", str(tmp_path / "records"), "--work", str(tmp_path / "work")]
-    status = main(["reproduce", "--cells", cell, *where, "--report", str(tmp_path / "report.md"), "--pages", str(page)])
+    status = main(["reproduce", "--runs", cell, *where, "--report", str(tmp_path / "report.md"), "--docs", str(page)])
     assert status == 0
-    assert "1 of 1 cells are recorded" in " ".join(capsys.readouterr().out.split())
+    assert "1 of 1 runs are recorded" in " ".join(capsys.readouterr().out.split())
     assert (tmp_path / "report.md").read_text(encoding="utf-8").startswith("# Reproduction")
     assert "| switches, multi-step | 83.1 |" in page.read_text(encoding="utf-8")
 
@@ -330,7 +330,7 @@ def test_reproduce_does_nothing_again_and_writes_the_report(capsys: Printed, tmp
     ("arguments", "message"),
     [
         (["weather"], "no table 'weather'"),
-        (["--cells", "paper-nobody"], "no cell 'paper-nobody'"),
+        (["--runs", "paper-nobody"], "no run 'paper-nobody'"),
         (["--seeds", "0"], "seeds must be greater than zero"),
     ],
 )

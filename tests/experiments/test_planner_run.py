@@ -1,4 +1,4 @@
-"""Which settings of a planner count when a record is compared with its cell."""
+"""Which settings of a planner count when a record is compared with its run."""
 
 import pytest
 

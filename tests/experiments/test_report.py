@@ -1,20 +1,29 @@
-"""The report says what the records say, and the committed pages are the ones that the committed records make."""
+"""The report shows the records, and the committed documents are those that the committed records generate."""
 
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from attribute_planner.errors import UnknownNameError
 from attribute_planner.evaluation.statistics import Interval
-from attribute_planner.experiments.aggregates import ALIKE, HIGHER, LOWER, Number, compared, number_of, shown_number
+from attribute_planner.experiments.aggregates import (
+    ALIKE,
+    HIGHER,
+    LOWER,
+    Aggregate,
+    aggregate_of,
+    compared,
+    shown_aggregate,
+)
 from attribute_planner.experiments.doc_tables import SECTION, filled
 from attribute_planner.experiments.plots import PLOTS, Line, Plot, digest_in, draw_plot, sample_size_plot
 from attribute_planner.experiments.records import Record, read_records, write_record
 from attribute_planner.experiments.report import markdown_table, records_at, report_text, summary_text, write_report
 from attribute_planner.experiments.run_one import is_current
-from attribute_planner.experiments.run_specs import SUBJECTS
-from attribute_planner.experiments.runs import OURS, PUBLISHED, Cell, Execution, Measurement, planner_config
+from attribute_planner.experiments.run_specs import RUN_SPECS
+from attribute_planner.experiments.runs import OURS, PUBLISHED, Execution, Measurement, Run, planner_config
 from attribute_planner.experiments.tables.layout import (
     COUNT,
     ERROR,
@@ -27,19 +36,19 @@ from attribute_planner.experiments.tables.layout import (
     entry,
     scalar,
 )
-from attribute_planner.experiments.verdicts import read_table
+from attribute_planner.experiments.verdicts import verdicts_of
 from attribute_planner.storage.settings import settings_to_json
 from tests.experiments.test_records import RECORD, result_of
 
 ROOT = Path(__file__).parents[2]
 RECORDS = ROOT / "reproduction" / "records"
-PAGES = [ROOT / "README.md", ROOT / "docs" / "results.md"]
+DOCUMENTS = [ROOT / "README.md", ROOT / "docs" / "results.md"]
 
 
-def record_of(subject: str, seed: int, success: float, edges: float = 25, how: Execution = PUBLISHED) -> Record:
+def record_of(run_spec: str, seed: int, success: float, edges: float = 25, how: Execution = PUBLISHED) -> Record:
     result = result_of(Measurement("craft", how), success)
     return replace(
-        RECORD, subject=subject, cell=f"{subject}-{seed}", seed=seed, results=[result], scalars={"edges": edges}
+        RECORD, run_spec=run_spec, run=f"{run_spec}-{seed}", seed=seed, results=[result], scalars={"edges": edges}
     )
 
 
@@ -58,63 +67,95 @@ TWO_SEEDS = [record_of("good", 0, 0.8, edges=24), record_of("good", 1, 0.9, edge
 
 
 def test_a_number_is_a_mean_with_its_t_interval():
-    number = number_of(Source("good", Measurement("craft", PUBLISHED)), TWO_SEEDS, PERCENT)
+    number = aggregate_of(Source("good", Measurement("craft", PUBLISHED)), TWO_SEEDS, PERCENT)
     assert number is not None
     assert (number.mean, number.seeds) == (pytest.approx(85.0), 2)
-    # The half width is t(0.975; 1) · s / √2 = 12.706 · 7.071 / 1.414.
-    assert number.interval is not None
-    assert (number.interval.high - number.interval.low) / 2 == pytest.approx(63.53, abs=0.01)
-    assert number_of(Source("good", Measurement("craft", OURS)), TWO_SEEDS, PERCENT) is None
+    # The half width is t(0.975; 1) · s / √2 = 12.706 · 7.071 / 1.414 = 63.53; a success rate ends at 100 %.
+    assert number.interval is not None and number.interval.high == 100.0
+    assert number.interval.low == pytest.approx(85 - 63.53, abs=0.01)
+    assert aggregate_of(Source("good", Measurement("craft", OURS)), TWO_SEEDS, PERCENT) is None
 
 
 def test_one_seed_has_the_interval_of_its_tasks():
-    number = number_of(Source("good", Measurement("craft", PUBLISHED)), TWO_SEEDS[:1], PERCENT)
-    assert shown_number(number, PERCENT) == "80.0 [73.9, 85.0]"  # Wilson's, for 160 of 200
+    number = aggregate_of(Source("good", Measurement("craft", PUBLISHED)), TWO_SEEDS[:1], PERCENT)
+    assert shown_aggregate(number, PERCENT) == "80.0 [73.9, 85.0]"  # Wilson's, for 160 of 200
 
 
 @pytest.mark.parametrize(
     ("number", "reference", "expected"),
     [
-        (Number(85.0, None, Interval(80.0, 90.0), 2, (84.0, 86.0)), 90.0, ALIKE),
-        (Number(85.0, None, Interval(80.0, 90.0), 2, (84.0, 86.0)), 79.9, HIGHER),
-        (Number(85.0, None, Interval(80.0, 90.0), 2, (84.0, 86.0)), 90.1, LOWER),
-        (Number(25.0, None, None, 1, (25.0, 25.0)), 25.0, ALIKE),
-        (Number(25.0, None, None, 1, (25.0, 25.0)), 18.6, HIGHER),
+        (Aggregate(85.0, Interval(80.0, 90.0), 2, (84.0, 86.0)), 90.0, ALIKE),
+        (Aggregate(85.0, Interval(80.0, 90.0), 2, (84.0, 86.0)), 79.9, HIGHER),
+        (Aggregate(85.0, Interval(80.0, 90.0), 2, (84.0, 86.0)), 90.1, LOWER),
+        (Aggregate(25.0, None, 1, (25.0, 25.0)), 25.0, ALIKE),
+        (Aggregate(25.0, None, 1, (25.0, 25.0)), 18.6, HIGHER),
     ],
 )
-def test_numbers_are_compared_with_the_papers(number: Number, reference: float, expected: str):
+def test_numbers_are_compared_with_the_papers(number: Aggregate, reference: float, expected: str):
     assert compared(number, reference) == expected
 
 
 def test_where_the_paper_has_a_bound_all_that_is_below_it_is_alike():
-    error = Number(0.02, None, Interval(0.01, 0.03), 2, (0.01, 0.03))
+    error = Aggregate(0.02, Interval(0.01, 0.03), 2, (0.01, 0.03))
     assert [compared(error, bound, bound=True) for bound in (0.1, 0.03, 0.001)] == [ALIKE, ALIKE, HIGHER]
     assert compared(error, 0.1) == LOWER
     table = Table(
         "probe", "", "", (Column("wrong", ERROR),), (Row("AP", "", (scalar("good", "edges", 30, bound=True),)),)
     )
     assert "| AP | < 30 · " in markdown_table(table, [record_of("good", 0, 0.8, edges=0.24)])
-    assert read_table(table, [record_of("good", 0, 0.8, edges=0.24)]) == [
-        "AP: as the paper, within error, on wrong (24 against < 30)."
+    assert verdicts_of(table, [record_of("good", 0, 0.8, edges=0.24)]) == [
+        "AP: no significant difference from the paper on wrong (24 against < 30)."
     ]
 
 
-def test_seeds_that_lie_far_apart_are_named():
+def test_seeds_that_differ_much_are_named():
     records = [record_of("good", seed, success) for seed, success in enumerate((0.1, 0.95, 0.99))]
-    assert read_table(TABLE, records)[:2] == [
+    assert verdicts_of(TABLE, records)[:2] == [
         "AP (no tasks): lower than the paper on edges (25 against 30); "
-        "no verdict, as seeds lie too far apart, on craft (68.0 against 40.0).",
-        "Seeds lie far apart: AP (no tasks) on craft (10.0 to 99.0).",
+        "no significant difference from the paper on craft (68.0 against 40.0).",
+        "Seeds differ by 25 points or more: AP (no tasks) on craft (10.0 to 99.0).",
     ]
-    assert not any("far apart" in sentence for sentence in read_table(TABLE, TWO_SEEDS))
+    assert not any("differ by" in sentence for sentence in verdicts_of(TABLE, TWO_SEEDS))
+
+
+@pytest.mark.parametrize("rates", [(0.02, 1.0, 1.0), (1.0, 1.0), (0.0, 0.0), (0.0, 1.0), (0.001, 0.004, 0.002)])
+def test_intervals_of_bounded_quantities_stay_within_their_bounds(rates: tuple[float, ...]):
+    records = [record_of("good", seed, rate, edges=30 * rate) for seed, rate in enumerate(rates)]
+    for source, kind, most in (
+        (Source("good", Measurement("craft", PUBLISHED)), PERCENT, 100.0),
+        (Source("good", "edges"), COUNT, float("inf")),
+    ):
+        number = aggregate_of(source, records, kind)
+        assert number is not None and number.interval is not None
+        assert 0 <= number.interval.low <= number.mean <= number.interval.high <= most
+
+
+@pytest.mark.parametrize("rates", [(0.5, 0.5, 0.5), (0.4, 0.5, 0.6), (0.97, 0.99), (1.0, 1.0, 1.0), (0.3,)])
+def test_a_number_is_alike_exactly_where_its_interval_contains_the_papers(rates: tuple[float, ...]):
+    """One test decides, and the interval that is shown is its acceptance region: not the union of two intervals."""
+    records = [record_of("good", seed, rate) for seed, rate in enumerate(rates)]
+    number = aggregate_of(Source("good", Measurement("craft", PUBLISHED)), records, PERCENT)
+    assert number is not None and number.interval is not None
+    for reference in np.linspace(0, 100, 401):
+        inside = number.interval.low <= reference <= number.interval.high
+        assert (compared(number, float(reference)) == ALIKE) == inside
+
+
+def test_the_standard_error_is_at_least_that_of_the_pooled_tasks():
+    number = aggregate_of(
+        Source("good", Measurement("craft", PUBLISHED)), [record_of("good", seed, 0.5) for seed in range(3)], PERCENT
+    )
+    assert number is not None and number.interval is not None
+    # t(0.975; 2) · √(½ · ½ / 604), in %.
+    assert number.interval.high - 50 == pytest.approx(4.3027 * 100 * (0.25 / 604) ** 0.5, rel=1e-4)
 
 
 def test_equal_seeds_do_not_make_a_number_certain():
-    """Three seeds of 100 % have a t-interval without width; yet 600 tasks leave room for failures."""
+    """Three seeds of 100 % differ by nothing; yet 600 tasks do not exclude failures."""
     perfect = [record_of("good", seed, 1.0) for seed in range(3)]
-    number = number_of(Source("good", Measurement("craft", PUBLISHED)), perfect, PERCENT)
+    number = aggregate_of(Source("good", Measurement("craft", PUBLISHED)), perfect, PERCENT)
     assert number is not None
-    assert shown_number(number, PERCENT) == "100 ± 0.0"
+    assert shown_aggregate(number, PERCENT) == "100 [99.0, 100]"
     assert (compared(number, 99.8), compared(number, 98.0)) == (ALIKE, HIGHER)
 
 
@@ -123,14 +164,14 @@ def test_a_table_stands_beside_the_papers_numbers():
         "| | trained on | craft | edges | seeds |",
         "|---|---|---|---|---|",
         "| theirs | tasks | 50.0 · not measured yet | – | 0 |",
-        "| AP | no tasks | 40.0 · 85.0 ± 63.5 | 30 · 25 ± 12.7 | 2 |",
+        "| AP | no tasks | 40.0 · 85.0 [21.5, 100] | 30 · 25 [12.3, 37.7] | 2 |",
         "| ours | no tasks | – · not measured yet | – · not measured yet | 0 |",
     ]
 
 
 def test_a_table_is_read_as_its_numbers_say():
     records = [record_of("good", 0, 0.8, edges=24), record_of("poor", 0, 0.1)]
-    assert read_table(TABLE, records) == [
+    assert verdicts_of(TABLE, records) == [
         "AP (no tasks): higher than the paper on craft (80.0 against 40.0); "
         "lower than the paper on edges (24 against 30).",
         "ours (no tasks): lower than the paper on craft (10.0 against 40.0).",
@@ -141,12 +182,12 @@ def test_a_table_is_read_as_its_numbers_say():
 def test_the_summary_shows_what_is_measured_and_names_the_rest():
     records = [record_of("crafting-default", seed, 1.0, how=OURS) for seed in range(2)]
     lines = summary_text(records).splitlines()
-    assert lines[2] == "| crafting | 99.8 | not measured yet | 100 ± 0.0 (2 seeds) |"
+    assert lines[2] == "| crafting | 99.8 | not measured yet | 100 [95.6, 100] (2 seeds) |"
     assert len(lines) == 5
     assert lines[4].startswith("Not measured yet: switches, multi-step; blocks")
 
 
-def test_marked_parts_of_a_page_are_made_anew():
+def test_marked_tables_of_a_document_are_regenerated():
     page = "Before.\n<!-- results: summary -->\nold\n<!-- results: summary -->\nAfter.\n"
     once = filled(page, [])
     assert once.startswith("Before.\n<!-- results: summary -->\n| |") and once.endswith("-->\nAfter.\n")
@@ -166,7 +207,7 @@ def test_a_plot_is_drawn_alike_each_time_and_tells_what_it_shows(tmp_path: Path)
 
 def test_a_report_is_written_with_its_pictures(tmp_path: Path):
     curve = {"edges": [[100.0, 3.0], [200.0, 25.0]]}
-    write_record(tmp_path / "records", replace(RECORD, subject="crafting-default", curves=curve))
+    write_record(tmp_path / "records", replace(RECORD, run_spec="crafting-default", curves=curve))
     write_report(tmp_path / "pages" / "small.md", tmp_path / "records", "small")
     text = (tmp_path / "pages" / "small.md").read_text(encoding="utf-8")
     assert "This is the small scale" in text
@@ -177,28 +218,31 @@ def test_a_report_is_written_with_its_pictures(tmp_path: Path):
 @pytest.mark.parametrize(("scale", "examples"), [("paper", 10_000.0), ("small", 1_000.0)])
 def test_the_number_of_examples_is_that_of_the_scale(scale: str, examples: float):
     result = result_of(Measurement("multi-step", OURS), 0.5)
-    record = replace(RECORD, subject="blocks-default-10k", scale=scale, results=[result])
+    record = replace(RECORD, run_spec="blocks-default-10k", scale=scale, results=[result])
     lines = {line.label: line for line in sample_size_plot([record]).lines}
     assert [x for x, _ in lines["ours: AP, all our changes"].points] == [examples]
     assert lines["paper: AP"].points[0][0] == 10_000.0
-    assert ("rows are of 1,000" in report_text([record], scale, {})) == (scale == "small")
+    assert ("rows have 1,000" in report_text([record], scale, {})) == (scale == "small")
 
 
 def test_a_record_of_other_settings_is_named():
-    cell = Cell(SUBJECTS["crafting-default"], 0, "paper")
-    config = settings_to_json(planner_config(cell))
-    record = replace(
-        RECORD, cell=cell.name, subject="crafting-default", scale="paper", configuration={"config": config}
-    )
-    assert is_current(record, cell)
+    run = Run(RUN_SPECS["crafting-default"], 0, "paper")
+    config = settings_to_json(planner_config(run))
+    record = replace(RECORD, run=run.name, run_spec="crafting-default", scale="paper", configuration={"config": config})
+    assert is_current(record, run)
     assert "have changed since" not in report_text([record], "paper", {})
     unused = config | {"inverse": {"steps_per_episode": 99}}
-    assert is_current(replace(record, configuration={"config": unused}), cell)
+    assert is_current(replace(record, configuration={"config": unused}), run)
     changed = config | {"explore": config["explore"] | {"steps": 7}}
     older = config | {"practise": {"haste": 1}}
     for other in (changed, older):
         outdated = replace(record, configuration={"config": other})
-        assert f"have changed since: {cell.name}." in report_text([outdated], "paper", {})
+        assert f"have changed since: {run.name}." in report_text([outdated], "paper", {})
+
+
+def test_the_report_names_the_version_of_the_records():
+    records = [replace(RECORD, trained=RECORD.trained | {"version": "0.1"}, evaluated={"version": "0.1"})] * 2
+    assert "trained and measured with version 0.1 (2)" in report_text(records, "paper", {})
 
 
 def test_the_committed_report_is_what_the_committed_records_make(tmp_path: Path):
@@ -207,7 +251,7 @@ def test_the_committed_report_is_what_the_committed_records_make(tmp_path: Path)
     write_report(tmp_path / "REPRODUCTION.md", tmp_path / "reproduction" / "records", "paper")
     assert (tmp_path / "REPRODUCTION.md").read_text(encoding="utf-8") == (ROOT / "REPRODUCTION.md").read_text(
         encoding="utf-8"
-    ), "run `attribute-planner reproduce` on the records anew"
+    ), "run `attribute-planner reproduce` on the records again"
 
 
 def test_the_committed_pictures_show_the_committed_records():
@@ -217,8 +261,8 @@ def test_the_committed_pictures_show_the_committed_records():
     assert {path.stem: digest_in(path) for path in folder.glob("*.svg")} == {plot.name: plot.digest for plot in plots}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_the_committed_pages_show_the_committed_records(page: Path):
+@pytest.mark.parametrize("page", DOCUMENTS, ids=lambda page: page.name)
+def test_the_committed_documents_show_the_committed_records(page: Path):
     text = page.read_text(encoding="utf-8")
     assert SECTION.search(text) is not None
     assert filled(text, records_at(RECORDS, "paper")) == text
@@ -226,6 +270,6 @@ def test_the_committed_pages_show_the_committed_records(page: Path):
 
 def test_records_are_written_as_they_were_read(tmp_path: Path):
     for path in sorted(RECORDS.glob("*.json"))[:5]:
-        (record,) = [each for each in read_records(RECORDS) if each.cell == path.stem]
+        (record,) = [each for each in read_records(RECORDS) if each.run == path.stem]
         write_record(tmp_path, record)
         assert (tmp_path / path.name).read_text(encoding="utf-8") == path.read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Runs go on where they were killed, and a cell that fails stops no other."""
+"""Interrupted runs are resumed, and a failed run does not stop the others."""
 
 import os
 import signal
@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from attribute_planner.experiments import planner_run, run_one, running
+from attribute_planner.experiments import planner_run, running
+from attribute_planner.experiments import run_one as run_one_module
 from attribute_planner.experiments.records import is_recorded, read_record, write_record
-from attribute_planner.experiments.run_one import Folders, carry_out
-from attribute_planner.experiments.running import pieces_of, run_cells
-from attribute_planner.experiments.runs import OURS, PUBLISHED, SCALES, Cell, Scale, Subject, measured
+from attribute_planner.experiments.run_one import Folders, run_one
+from attribute_planner.experiments.running import pieces_of, run_all
+from attribute_planner.experiments.runs import OURS, PUBLISHED, SCALES, Run, RunSpec, Scale, measured
 from attribute_planner.storage.run_directory import RunDirectory, ship
 from tests.experiments.test_records import RECORD
 
@@ -30,13 +31,13 @@ TINY = (
     "practise.steps=5120",
     "practise.hidden_size=16",
 )
-SUBJECT = Subject("probe", "switches", measured(["1-step"], PUBLISHED, OURS), settings=TINY)
-CELL = Cell(SUBJECT, 1, "small")
+RUN_SPEC = RunSpec("probe", "switches", measured(["1-step"], PUBLISHED, OURS), settings=TINY)
+RUN = Run(RUN_SPEC, 1, "small")
 
 
 @pytest.fixture(scope="module", autouse=True)
 def few_tasks() -> Iterator[None]:
-    """Few tasks per measurement: enough to tell one agent from another."""
+    """Few tasks per measurement."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(SCALES, "small", Scale(episodes=30, seeds=1, baseline_seeds=1))
         yield
@@ -44,9 +45,9 @@ def few_tasks() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Folders:
-    """A cell that has been carried out."""
+    """A completed run."""
     folders = Folders(tmp_path_factory.mktemp("records"), tmp_path_factory.mktemp("work"))
-    assert run_cells([CELL], folders, say=lambda line: None) == []
+    assert run_all([RUN], folders, say=lambda line: None) == []
     return folders
 
 
@@ -55,9 +56,9 @@ def refuse(*args, **kwargs):
 
 
 def test_a_record_tells_all_that_there_is_to_know(trained: Folders):
-    record = read_record(trained.records, CELL)
+    record = read_record(trained.records, RUN)
     assert record is not None
-    assert [result.measurement for result in record.results] == list(SUBJECT.measurements)
+    assert [result.measurement for result in record.results] == list(RUN_SPEC.measurements)
     assert [result.episodes for result in record.results] == [30, 30]
     assert record.configuration["config"]["explore"]["steps"] == 9600
     assert {"commit", "device", "jax"} <= record.trained.keys() & record.evaluated.keys()
@@ -68,16 +69,16 @@ def test_a_record_tells_all_that_there_is_to_know(trained: Folders):
 
 
 def test_what_is_recorded_is_not_done_again(trained: Folders, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(running, "carry_out", refuse)
-    assert run_cells([CELL], trained) == []
+    monkeypatch.setattr(running, "run_one", refuse)
+    assert run_all([RUN], trained) == []
 
 
 def test_an_agent_that_lies_there_trained_is_only_measured(
     trained: Folders, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(planner_run, "train", refuse)
-    assert run_cells([CELL], Folders(tmp_path, trained.work), say=lambda line: None) == []
-    again, first = (read_record(folder, CELL) for folder in (tmp_path, trained.records))
+    assert run_all([RUN], Folders(tmp_path, trained.work), say=lambda line: None) == []
+    again, first = (read_record(folder, RUN) for folder in (tmp_path, trained.records))
     assert again is not None and first is not None
     assert [each.success for each in again.results] == [each.success for each in first.results]
     assert again.training_seconds == first.training_seconds
@@ -88,48 +89,48 @@ def test_training_alone_leaves_the_measuring_to_another_call(
 ):
     folders = Folders(tmp_path, trained.work)
     with monkeypatch.context() as patch:
-        patch.setattr(run_one, "measure", refuse)
-        assert run_cells([CELL], folders, say=lambda line: None, only_train=True) == []
-        begun = read_record(tmp_path, CELL)
+        patch.setattr(run_one_module, "measure", refuse)
+        assert run_all([RUN], folders, say=lambda line: None, only_train=True) == []
+        begun = read_record(tmp_path, RUN)
         assert begun is not None and begun.results == [] and begun.training_seconds > 0
-        patch.setattr(running, "carry_out", refuse)
-        assert run_cells([CELL], folders, only_train=True) == []
-    assert run_cells([CELL], folders, say=lambda line: None) == []
-    assert is_recorded(tmp_path, CELL)
+        patch.setattr(running, "run_one", refuse)
+        assert run_all([RUN], folders, only_train=True) == []
+    assert run_all([RUN], folders, say=lambda line: None) == []
+    assert is_recorded(tmp_path, RUN)
 
 
 def test_the_agent_alone_is_enough_to_measure_it_elsewhere(
     trained: Folders, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     here, elsewhere = Folders(tmp_path, trained.work), Folders(tmp_path, tmp_path / "work")
-    run_cells([CELL], here, say=lambda line: None, only_train=True)
-    ship(RunDirectory(trained.work / CELL.name), elsewhere.work / CELL.name)
+    run_all([RUN], here, say=lambda line: None, only_train=True)
+    ship(RunDirectory(trained.work / RUN.name), elsewhere.work / RUN.name)
     monkeypatch.setattr(planner_run, "train", refuse)
-    monkeypatch.setattr(run_one, "provenance", lambda: {"device": "elsewhere"})
-    assert run_cells([CELL], elsewhere, say=lambda line: None) == []
-    again, first = (read_record(folder, CELL) for folder in (tmp_path, trained.records))
+    monkeypatch.setattr(run_one_module, "provenance", lambda: {"device": "elsewhere"})
+    assert run_all([RUN], elsewhere, say=lambda line: None) == []
+    again, first = (read_record(folder, RUN) for folder in (tmp_path, trained.records))
     assert again is not None and first is not None
     assert [each.success for each in again.results] == [each.success for each in first.results]
     assert (again.evaluated, again.trained) == ({"device": "elsewhere"}, first.trained)
 
 
 def test_a_killed_measuring_goes_on_where_it_stopped(trained: Folders, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    done, folders, measure = [], Folders(tmp_path, trained.work), run_one.measure
+    done, folders, measure = [], Folders(tmp_path, trained.work), run_one_module.measure
 
-    def killed_at_the_second(trained, measurement, cell):
+    def killed_at_the_second(trained, measurement, run):
         if done:
             raise KeyboardInterrupt
         done.append(measurement)
-        return measure(trained, measurement, cell)
+        return measure(trained, measurement, run)
 
-    monkeypatch.setattr(run_one, "measure", killed_at_the_second)
+    monkeypatch.setattr(run_one_module, "measure", killed_at_the_second)
     with pytest.raises(KeyboardInterrupt):
-        run_cells([CELL], folders, say=lambda line: None)
-    assert not is_recorded(tmp_path, CELL)
+        run_all([RUN], folders, say=lambda line: None)
+    assert not is_recorded(tmp_path, RUN)
 
-    monkeypatch.setattr(run_one, "measure", lambda *given: done.append(given[1]) or measure(*given))
-    assert run_cells([CELL], folders, say=lambda line: None) == []
-    assert done == list(SUBJECT.measurements)
+    monkeypatch.setattr(run_one_module, "measure", lambda *given: done.append(given[1]) or measure(*given))
+    assert run_all([RUN], folders, say=lambda line: None) == []
+    assert done == list(RUN_SPEC.measurements)
 
 
 def test_a_killed_training_goes_on_where_it_stopped(trained: Folders, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -144,71 +145,88 @@ def test_a_killed_training_goes_on_where_it_stopped(trained: Folders, tmp_path: 
     with monkeypatch.context() as patch:
         patch.setattr(RunDirectory, "write_metrics", killed_while_practising)
         with pytest.raises(KeyboardInterrupt):
-            run_cells([CELL], folders, say=lambda line: None)
-    assert not RunDirectory(folders.work / CELL.name).is_finished()
+            run_all([RUN], folders, say=lambda line: None)
+    assert not RunDirectory(folders.work / RUN.name).is_finished()
 
     said = []
-    assert run_cells([CELL], folders, say=said.append) == []
-    assert said[0] == f"{CELL.name}: training goes on"
-    again, first = (read_record(each.records, CELL) for each in (folders, trained))
+    assert run_all([RUN], folders, say=said.append) == []
+    assert said[0] == f"{RUN.name}: training resumes"
+    again, first = (read_record(each.records, RUN) for each in (folders, trained))
     assert again is not None and first is not None
     assert [each.success for each in again.results] == [each.success for each in first.results]
 
 
-def test_a_run_of_other_settings_is_not_taken_for_the_cells_own(trained: Folders, tmp_path: Path):
-    other = Cell(replace(SUBJECT, settings=(*TINY, "practise.hindsight=0.25")), 1, "small")
+def test_a_run_of_other_settings_is_not_taken_for_the_runs_own(trained: Folders, tmp_path: Path):
+    other = Run(replace(RUN_SPEC, settings=(*TINY, "practise.hindsight=0.25")), 1, "small")
     said = []
-    assert run_cells([other], Folders(tmp_path, trained.work), say=said.append) == [other]
-    assert "was not trained as cell small-probe-1 is to be" in said[-1]
+    assert run_all([other], Folders(tmp_path, trained.work), say=said.append) == [other]
+    assert "was trained with other settings than run small-probe-1" in said[-1]
 
 
-def test_a_cell_that_fails_stops_no_other(trained: Folders, tmp_path: Path):
-    broken = Cell(replace(SUBJECT, name="broken", settings=("explore.speed=1",)), 0, "small")
+def test_a_record_of_another_training_is_not_appended_to(trained: Folders, tmp_path: Path):
+    """Results of today's settings must not be added to a record that tells of other settings, or another commit."""
+    complete = read_record(trained.records, RUN)
+    assert complete is not None
+    config = complete.configuration["config"]
+    other_settings = complete.configuration | {"config": config | {"explore": config["explore"] | {"steps": 7}}}
+    for begun in (
+        replace(complete, results=[], configuration=other_settings),
+        replace(complete, results=[], trained=complete.trained | {"commit": "another"}),
+    ):
+        write_record(tmp_path, begun)
+        said = []
+        assert run_all([RUN], Folders(tmp_path, trained.work), say=said.append) == [RUN]
+        assert "was begun with another training" in said[-1]
+        assert read_record(tmp_path, RUN) == begun
+
+
+def test_a_run_that_fails_stops_no_other(trained: Folders, tmp_path: Path):
+    broken = Run(replace(RUN_SPEC, name="broken", settings=("explore.speed=1",)), 0, "small")
     said = []
-    assert run_cells([broken, CELL], Folders(tmp_path, trained.work), say=said.append) == [broken]
+    assert run_all([broken, RUN], Folders(tmp_path, trained.work), say=said.append) == [broken]
     assert "small-broken-0: failed" in said[0] and "explore.speed" in said[0]
-    assert is_recorded(tmp_path, CELL)
+    assert is_recorded(tmp_path, RUN)
 
 
 def test_processes_are_used_and_their_failures_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    cells = [Cell(replace(SUBJECT, name=f"probe-{number}", measurements=()), 0, "small") for number in range(4)]
+    runs = [Run(replace(RUN_SPEC, name=f"probe-{number}", measurements=()), 0, "small") for number in range(4)]
     at_once, most, folders = [], 0, Folders(tmp_path, tmp_path)
 
-    def start(piece: list[Cell], folders: Folders, only_train: bool) -> subprocess.Popen:
+    def start(piece: list[Run], folders: Folders, only_train: bool) -> subprocess.Popen:
         assert not only_train
         nonlocal most
         at_once[:] = [each for each in at_once if each.poll() is None]
-        (cell,) = piece
-        if cell is not cells[2]:
-            write_record(folders.records, replace(RECORD, cell=cell.name))
-        process = subprocess.Popen([sys.executable, "-c", f"raise SystemExit({int(cell is cells[2])})"])
+        (run,) = piece
+        if run is not runs[2]:
+            write_record(folders.records, replace(RECORD, run=run.name))
+        process = subprocess.Popen([sys.executable, "-c", f"raise SystemExit({int(run is runs[2])})"])
         at_once.append(process)
         most = max(most, len(at_once))
         return process
 
     monkeypatch.setattr(running, "_start", start)
     said = []
-    assert run_cells(cells, folders, processes=2, say=said.append) == [cells[2]]
+    assert run_all(runs, folders, processes=2, say=said.append) == [runs[2]]
     assert most == 2
     assert said == ["A process ended with exit status 1."]
 
 
-def test_a_process_that_is_killed_takes_only_one_cell_along(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    cells = [Cell(replace(SUBJECT, measurements=()), seed, "small") for seed in range(3)]
+def test_a_process_that_is_killed_takes_only_one_run_along(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    runs = [Run(replace(RUN_SPEC, measurements=()), seed, "small") for seed in range(3)]
     started = []
 
-    def start(piece: list[Cell], folders: Folders, only_train: bool) -> subprocess.Popen:
+    def start(piece: list[Run], folders: Folders, only_train: bool) -> subprocess.Popen:
         started.append(piece)
         done, fate = (piece[:1], "os.kill(os.getpid(), signal.SIGKILL)") if len(piece) == 3 else (piece, "")
-        for cell in done:
-            write_record(folders.records, replace(RECORD, cell=cell.name, seed=cell.seed))
+        for run in done:
+            write_record(folders.records, replace(RECORD, run=run.name, seed=run.seed))
         return subprocess.Popen([sys.executable, "-c", f"import os, signal; {fate}"])
 
     monkeypatch.setattr(running, "_start", start)
     monkeypatch.setattr(running, "PIECES_PER_PROCESS", 0.1)
     said = []
-    assert run_cells(cells, Folders(tmp_path, tmp_path), processes=2, say=said.append) == [cells[1]]
-    assert started == [cells, cells[2:]]
+    assert run_all(runs, Folders(tmp_path, tmp_path), processes=2, say=said.append) == [runs[1]]
+    assert started == [runs, runs[2:]]
     assert said == [f"A process ended with exit status {-signal.SIGKILL}."]
 
 
@@ -226,25 +244,25 @@ def test_whoever_is_told_to_end_takes_along_what_it_started(tmp_path: Path, monk
     try:
         running.end_in_order_when_told()
         with pytest.raises(SystemExit, match=str(128 + signal.SIGTERM)):
-            run_cells([CELL, replace(CELL, seed=2)], Folders(tmp_path, tmp_path), processes=2, say=print)
+            run_all([RUN, replace(RUN, seed=2)], Folders(tmp_path, tmp_path), processes=2, say=print)
     finally:
         signal.signal(signal.SIGTERM, before)
     assert started[0].wait(timeout=60) == -signal.SIGTERM
 
 
-def test_cells_of_a_kind_stay_together_unless_processes_would_be_idle(monkeypatch: pytest.MonkeyPatch):
-    """Three kinds of six cells each, in the order of the tables, which goes through them in turn."""
+def test_runs_of_a_kind_stay_together_unless_processes_would_be_idle(monkeypatch: pytest.MonkeyPatch):
+    """Three kinds of six runs each, in the order of the tables, which goes through them in turn."""
     kinds = [("switches", "planner"), ("crafting", "planner"), ("switches", "reinforce")]
-    subjects = [replace(SUBJECT, name=kind[1], environment=kind[0], model=kind[1]) for kind in kinds]
-    cells = [Cell(subject, seed, "small") for seed in range(6) for subject in subjects]
+    run_specs = [replace(RUN_SPEC, name=kind[1], environment=kind[0], model=kind[1]) for kind in kinds]
+    runs = [Run(run_spec, seed, "small") for seed in range(6) for run_spec in run_specs]
     seconds = {"planner": 2.0, "reinforce": 1.0}
-    monkeypatch.setattr(running, "seconds_of", lambda cell: seconds[cell.subject.model])
+    monkeypatch.setattr(running, "seconds_of", lambda run: seconds[run.spec.model])
     monkeypatch.setattr(running, "PIECES_PER_PROCESS", 2)
     for processes, sizes in ((1, [6, 6, 6]), (2, [3, 3, 3, 3, 6]), (50, [1] * 18)):  # 30 s in all
-        pieces = pieces_of(cells, processes)
+        pieces = pieces_of(runs, processes)
         assert [len(piece) for piece in pieces] == sizes
-        assert sorted((cell for piece in pieces for cell in piece), key=cells.index) == cells
-        assert all(len({(cell.subject.environment, cell.subject.model) for cell in piece}) == 1 for piece in pieces)
+        assert sorted((run for piece in pieces for run in piece), key=runs.index) == runs
+        assert all(len({(run.spec.environment, run.spec.model) for run in piece}) == 1 for piece in pieces)
 
 
 def test_the_module_runs_without_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
@@ -260,5 +278,5 @@ def test_the_module_runs_without_the_command_line(tmp_path: Path, capsys: pytest
 
 def test_carrying_out_says_what_it_found(trained: Folders, tmp_path: Path):
     said = []
-    carry_out(CELL, Folders(tmp_path, trained.work), said.append)
+    run_one(RUN, Folders(tmp_path, trained.work), said.append)
     assert len(said) == 2 and all(line.startswith("small-probe-1: 1-step, ") for line in said)

@@ -12,15 +12,15 @@ import equinox as eqx
 import jax
 
 from attribute_planner.baselines.descent import (
-    Apprentice,
     DescentConfig,
+    TrainState,
     bootstrapped_returns,
     descend,
-    new_apprentice,
+    new_train_state,
 )
 from attribute_planner.baselines.episodes import Steps
-from attribute_planner.baselines.reactive_policy import PolicyPlayer
-from attribute_planner.baselines.training_loop import SchoolConfig, attend, batch_of
+from attribute_planner.baselines.reactive_policy import NetworkPolicy
+from attribute_planner.baselines.training_loop import TaskTrainingConfig, batch_of, train_on_tasks
 from attribute_planner.environments.interface import Environment
 from attribute_planner.learning.progress import Watch, nobody
 from attribute_planner.learning.reinforce import Batch, weighted_mean
@@ -34,65 +34,65 @@ Key = jax.Array
 class ActorCriticConfig:
     """How the actor-critic baseline is trained."""
 
-    school: SchoolConfig = field(default_factory=lambda: SchoolConfig(rollout_length=5))
+    training: TaskTrainingConfig = field(default_factory=lambda: TaskTrainingConfig(rollout_length=5))
     """Budget, network and rewards. There is one update per window, so windows are short."""
     descent: DescentConfig = field(default_factory=DescentConfig)
     """How the policy learns."""
 
 
 def loss(
-    policy: GoalPolicy, batch: Batch, earned: jax.Array, config: DescentConfig, warmth: jax.Array
+    policy: GoalPolicy, batch: Batch, returns: jax.Array, config: DescentConfig, anneal: jax.Array
 ) -> tuple[jax.Array, dict[str, jax.Array]]:
     """The policy gradient with the critic as its baseline, the critic's error and the entropy; steps are `[T, B]`."""
     output = policy(batch.observation, batch.values, batch.goal)
-    advantage = earned - batch.baseline
+    advantage = returns - batch.baseline
     shown = {
         "entropy": weighted_mean(output.entropy(), batch.weight),
-        "critic_error": weighted_mean((output.baseline - earned) ** 2, batch.weight),
-        "return": weighted_mean(earned, batch.weight),
+        "critic_error": weighted_mean((output.baseline - returns) ** 2, batch.weight),
+        "return": weighted_mean(returns, batch.weight),
     }
     gain = weighted_mean(output.log_prob(batch.action) * advantage, batch.weight)
-    return config.value_coef * shown["critic_error"] - config.entropy_coef * warmth * shown["entropy"] - gain, shown
+    return config.value_coef * shown["critic_error"] - config.entropy_coef * anneal * shown["entropy"] - gain, shown
 
 
 @eqx.filter_jit
 def update(
-    apprentice: Apprentice[GoalPolicy], batch: Batch, config: DescentConfig, remaining: jax.Array
-) -> tuple[Apprentice[GoalPolicy], dict[str, jax.Array]]:
-    """The apprentice after one window of steps, and its metrics."""
-    earned = bootstrapped_returns(batch, config)
-    return descend(apprentice, lambda policy, warmth: loss(policy, batch, earned, config, warmth), config, remaining)
+    train_state: TrainState[GoalPolicy], batch: Batch, config: DescentConfig, remaining: jax.Array
+) -> tuple[TrainState[GoalPolicy], dict[str, jax.Array]]:
+    """The train_state after one window of steps, and its metrics."""
+    returns = bootstrapped_returns(batch, config)
+    return descend(train_state, lambda policy, anneal: loss(policy, batch, returns, config, anneal), config, remaining)
 
 
 def train(
     env: Environment,
-    regime: str,
+    training_distribution: str,
     config: ActorCriticConfig,
     *,
     key: Key,
     detector: AttributeDetector | None = None,
     watch: Watch = nobody,
-) -> PolicyPlayer:
-    """A policy that has tried tasks of the regime, and learned from them with the help of its critic."""
-    network_key, school_key = jax.random.split(key)
+) -> NetworkPolicy:
+    """A policy that has tried tasks of the training_distribution, and learned from them with the help of its critic."""
+    network_key, train_key = jax.random.split(key)
 
     def learn(
-        apprentice: Apprentice[GoalPolicy], steps: Steps, remaining: jax.Array, key: Key
-    ) -> tuple[Apprentice[GoalPolicy], dict[str, Any]]:
+        train_state: TrainState[GoalPolicy], steps: Steps, remaining: jax.Array, key: Key
+    ) -> tuple[TrainState[GoalPolicy], dict[str, Any]]:
         del key  # a batch is used once, as a whole
-        return update(apprentice, batch_of(steps, config.school.step_reward), config.descent, remaining)
+        return update(train_state, batch_of(steps, config.training.step_reward), config.descent, remaining)
 
-    apprentice = new_apprentice(GoalPolicy(env.spec, config.school.hidden_size, key=network_key), config.descent)
-    apprentice = attend(
+    train_state = new_train_state(GoalPolicy(env.spec, config.training.hidden_size, key=network_key), config.descent)
+    train_state = train_on_tasks(
         env,
-        regime,
-        config.school,
-        apprentice,
-        lambda apprentice: PolicyPlayer(apprentice.network),
+        training_distribution,
+        config.training,
+        train_state,
+        lambda train_state: NetworkPolicy(train_state.network),
         learn,
         name="actor-critic",
         detector=detector,
-        key=school_key,
+        key=train_key,
         watch=watch,
     )
-    return PolicyPlayer(apprentice.network, config.school.deterministic)
+    return NetworkPolicy(train_state.network, config.training.deterministic)

@@ -13,7 +13,7 @@ from attribute_planner.learning.reinforce import ReinforceConfig, returns
 
 Network = TypeVar("Network", bound=eqx.Module)
 Loss = Callable[[Any, jax.Array], tuple[jax.Array, dict[str, jax.Array]]]
-"""Network, warmth (1 at the start of training, 0 at its end) → a number to make small, what to show people."""
+"""Network, anneal (1 at the start of training, 0 at its end) → a number to make small, what to show people."""
 
 
 @dataclass(frozen=True)
@@ -39,16 +39,16 @@ class DescentConfig:
     """Gradients longer than this (global norm) are shortened to it."""
 
 
-class Apprentice(eqx.Module, Generic[Network]):
+class TrainState(eqx.Module, Generic[Network]):
     """A network and the state of its optimiser."""
 
     network: Network
     optimiser: optax.OptState
 
 
-def new_apprentice(network: Network, config: DescentConfig) -> Apprentice[Network]:
-    """An apprentice that begins with `network`."""
-    return Apprentice(network, optimiser_for(config).init(eqx.filter(network, eqx.is_array)))
+def new_train_state(network: Network, config: DescentConfig) -> TrainState[Network]:
+    """An train_state that begins with `network`."""
+    return TrainState(network, optimiser_for(config).init(eqx.filter(network, eqx.is_array)))
 
 
 def optimiser_for(config: DescentConfig) -> optax.GradientTransformation:
@@ -57,14 +57,14 @@ def optimiser_for(config: DescentConfig) -> optax.GradientTransformation:
 
 
 def descend(
-    apprentice: Apprentice[Network], loss: Loss, config: DescentConfig, remaining: jax.Array
-) -> tuple[Apprentice[Network], dict[str, jax.Array]]:
-    """The apprentice after one step down the loss, and its metrics; `remaining` is the share of training to come."""
-    warmth = remaining if config.anneal else jnp.ones_like(remaining)
-    gradient, metrics = eqx.filter_grad(loss, has_aux=True)(apprentice.network, warmth)
-    changes, state = optimiser_for(config).update(gradient, apprentice.optimiser)
-    changes = jax.tree.map(lambda change: warmth * change, changes)
-    return Apprentice(eqx.apply_updates(apprentice.network, changes), state), metrics
+    train_state: TrainState[Network], loss: Loss, config: DescentConfig, remaining: jax.Array
+) -> tuple[TrainState[Network], dict[str, jax.Array]]:
+    """The train_state after one step down the loss, and its metrics; `remaining` is the share of training to come."""
+    anneal = remaining if config.anneal else jnp.ones_like(remaining)
+    gradient, metrics = eqx.filter_grad(loss, has_aux=True)(train_state.network, anneal)
+    changes, state = optimiser_for(config).update(gradient, train_state.optimiser)
+    changes = jax.tree.map(lambda change: anneal * change, changes)
+    return TrainState(eqx.apply_updates(train_state.network, changes), state), metrics
 
 
 def bootstrapped_returns(batch: Any, config: DescentConfig) -> jax.Array:

@@ -10,7 +10,7 @@ import numpy as np
 
 from attribute_planner.attributes import Goal
 from attribute_planner.baselines.episodes import Steps, Trials, require_something_to_do
-from attribute_planner.baselines.reactive_policy import Player
+from attribute_planner.baselines.reactive_policy import ReactivePolicy
 from attribute_planner.baselines.training_distribution import Stage, aim_of
 from attribute_planner.environments.interface import PureEnvironment
 from attribute_planner.environments.spaces import Observation
@@ -22,7 +22,7 @@ Function = TypeVar("Function", bound=Callable)
 
 
 class Trial(NamedTuple):
-    """Trials under way, `[B, ...]`: states, ages, numbers of stages, goals, and what the player sees."""
+    """Trials under way, `[B, ...]`: states, ages, numbers of stages, goals, and what the policy sees."""
 
     states: Any
     age: jax.Array
@@ -49,14 +49,14 @@ class DeviceTrials(Trials):
         require_something_to_do(self._stages, ~np.asarray(self._trial.goal.satisfied_by(self._trial.values)))
         self._memory: Any = None
 
-    def collect(self, player: Player, steps: int, open_stages: int, *, key: Key) -> Steps:
+    def collect(self, policy: ReactivePolicy, steps: int, open_stages: int, *, key: Key) -> Steps:
         if self._memory is None:
-            self._memory = player.begin(self._copies)
+            self._memory = policy.begin(self._copies)
         (self._trial, self._memory), tried = _scan_steps(
             self._env,
             self._detector,
             self._stages,
-            player,
+            policy,
             (self._trial, self._memory),
             steps,
             jnp.int32(open_stages),
@@ -70,7 +70,7 @@ def _scan_steps(
     env: PureEnvironment,
     detector: AttributeDetector | None,
     stages: tuple[Stage, ...],
-    player: Player,
+    policy: ReactivePolicy,
     carry: tuple[Trial, Any],
     steps: int,
     open_stages: jax.Array,
@@ -83,7 +83,7 @@ def _scan_steps(
         before, memory = carry
         act_key, chance_key, begin_key = jax.random.split(step_key, 3)
         num_envs, aim = len(before.age), aim_of(before.goal)
-        memory, action, record = player.decide(memory, before.observation, before.values, aim, key=act_key)
+        memory, action, record = policy.decide(memory, before.observation, before.values, aim, key=act_key)
         states = jax.vmap(env.step)(before.states, action, jax.random.split(chance_key, num_envs))
         observation, values = _look(env, detector, states)
         after = Trial(states, before.age + 1, before.stage, before.goal, observation, values)
@@ -93,7 +93,7 @@ def _scan_steps(
         cut = (after.age >= limit[after.stage]) & ~ended
 
         def begin_where_over(under_way: tuple[Trial, Any]) -> tuple[Trial, Any]:
-            fresh = _begin(env, detector, stages, open_stages, num_envs, begin_key), player.begin(num_envs)
+            fresh = _begin(env, detector, stages, open_stages, num_envs, begin_key), policy.begin(num_envs)
             return where_batch(ended | cut, fresh, under_way)
 
         # A branch on the whole batch, so that a step in which no trial ends does not pay for beginning others.

@@ -1,7 +1,7 @@
-"""Trials: episodes in which a player tries tasks, in many copies of an environment.
+"""Trials: episodes in which a policy tries tasks, in many copies of an environment.
 
 A trial begins where its task says, with a goal that does not hold there. It ends for good when the goal holds, as far
-as the player can tell, when the only attempt is made, or when the environment says so; the task's limit of steps only
+as the policy can tell, when the only attempt is made, or when the environment says so; the task's limit of steps only
 cuts it off.
 """
 
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from attribute_planner.baselines.reactive_policy import Player
+from attribute_planner.baselines.reactive_policy import ReactivePolicy
 from attribute_planner.baselines.training_distribution import Stage
 from attribute_planner.environments.spaces import Action, Observation
 from attribute_planner.errors import AttributePlannerError
@@ -23,7 +23,7 @@ Key = jax.Array
 class Steps(NamedTuple):
     """What was tried, `[T, B, ...]`.
 
-    observation, values, aim: what the player saw; attribute values and goal are `int32[T, B, A]`.
+    observation, values, aim: what the policy saw; attribute values and goal are `int32[T, B, A]`.
     action, record: what it did, and what it said of that.
     reached: whether the step made the goal hold.
     ended: whether the trial is over for good.
@@ -46,7 +46,7 @@ class Trials(abc.ABC):
     """Trials that go on where the last call has left them."""
 
     @abc.abstractmethod
-    def collect(self, player: Player, steps: int, open_stages: int, *, key: Key) -> Steps:
+    def collect(self, policy: ReactivePolicy, steps: int, open_stages: int, *, key: Key) -> Steps:
         """Try for `steps` steps in every copy. Trials that begin meanwhile draw from the first `open_stages` tasks."""
 
     def close(self) -> None:

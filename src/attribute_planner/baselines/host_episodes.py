@@ -1,4 +1,4 @@
-"""Trials in worlds that are stepped from the host: what a player does between two steps is one compiled call."""
+"""Trials in worlds that are stepped from the host: what a policy does between two steps is one compiled call."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from attribute_planner.baselines.episodes import Steps, Trials, require_something_to_do
-from attribute_planner.baselines.reactive_policy import Player
+from attribute_planner.baselines.reactive_policy import ReactivePolicy
 from attribute_planner.baselines.training_distribution import Stage, aim_of
 from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.spaces import Action, Array, Observation
@@ -32,20 +32,20 @@ class HostTrials(Trials):
         self._detector, self._stages, self._envs = detector, tuple(stages), env.vector_env(num_envs)
         self._busy, self._rounds, self._rounds_left = np.zeros(num_envs, bool), rounds, 0
 
-    def collect(self, player: Player, steps: int, open_stages: int, *, key: Key) -> Steps:
-        tried = [self._step(player, open_stages, jax.random.fold_in(key, number)) for number in range(steps)]
+    def collect(self, policy: ReactivePolicy, steps: int, open_stages: int, *, key: Key) -> Steps:
+        tried = [self._step(policy, open_stages, jax.random.fold_in(key, number)) for number in range(steps)]
         return Steps(*jax.tree.map(_stack, *tried))
 
     def close(self) -> None:
         self._envs.close()
 
-    def _step(self, player: Player, open_stages: int, key: Key) -> tuple[Any, ...]:
+    def _step(self, policy: ReactivePolicy, open_stages: int, key: Key) -> tuple[Any, ...]:
         """The fields of `Steps`, for one step."""
         begin_key, act_key, chance_key = jax.random.split(key, 3)
         if not self._busy.any():
-            self._begin(player, open_stages, begin_key)
+            self._begin(policy, open_stages, begin_key)
         observation, values, busy = self._observation, self._values, self._busy
-        self._memory, action, record = _decide(player, self._memory, observation, values, self._aim, act_key)
+        self._memory, action, record = _decide(policy, self._memory, observation, values, self._aim, act_key)
         action = jax.tree.map(np.asarray, action)
         timestep = self._envs.step_where(busy, action, chance_key)
         self._age += 1
@@ -59,7 +59,7 @@ class HostTrials(Trials):
         outcome = reached & busy, ended | ~busy, cut & busy, np.float32(busy)
         return observation, values, self._aim, action, record, *outcome
 
-    def _begin(self, player: Player, open_stages: int, key: Key) -> None:
+    def _begin(self, policy: ReactivePolicy, open_stages: int, key: Key) -> None:
         """A round: of the tasks that were tried before, if they may be once more, or of new ones."""
         timestep = self._envs.restore_state(self._start) if self._rounds_left > 0 else None
         if timestep is None:
@@ -69,7 +69,7 @@ class HostTrials(Trials):
         self._rounds_left -= 1
         self._busy = ~np.asarray(self._goal.satisfied_by(self._values))
         require_something_to_do((self._stage,), self._busy)
-        self._memory, self._age = player.begin(self._envs.num_envs), 0
+        self._memory, self._age = policy.begin(self._envs.num_envs), 0
 
     def _draw(self, open_stages: int, key: Key) -> None:
         """A new task for each copy."""
@@ -91,9 +91,9 @@ class HostTrials(Trials):
 
 @eqx.filter_jit
 def _decide(
-    player: Player, memory: Any, observation: Observation, values: Array, aim: Array, key: Key
+    policy: ReactivePolicy, memory: Any, observation: Observation, values: Array, aim: Array, key: Key
 ) -> tuple[Any, Action, Any]:
-    return player.decide(memory, observation, jnp.asarray(values), jnp.asarray(aim), key=key)
+    return policy.decide(memory, observation, jnp.asarray(values), jnp.asarray(aim), key=key)
 
 
 def _stack(*leaves: Any) -> jax.Array:

@@ -1,8 +1,8 @@
 """The inverse model as a reactive policy: the paper's supervised baseline on the blocks (Section 4.1, Appendix B).
 
-It learns, as the planner's policy does, to name the action that led from one state to the attributes of another. In the
-regime `1-step` these are those of the next state; in `multi-step`, those of some later state of a random walk, and the
-action is the first one on the way there. At test time it is shown the goal, however far away.
+It learns, as the planner's policy does, to predict the action between a state and the attributes of another. With the
+training distribution `1-step` these are the attributes of the next state; with `multi-step` those of a later state of a
+random walk, and the action is the first one on the way. At test time it is given the goal, at any distance.
 """
 
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import jax
 import numpy as np
 
-from attribute_planner.baselines.reactive_policy import PolicyPlayer
+from attribute_planner.baselines.reactive_policy import NetworkPolicy
 from attribute_planner.baselines.training_distribution import random_mentions
 from attribute_planner.data.examples import Examples, joined, take_walks
 from attribute_planner.environments.interface import Environment
@@ -23,7 +23,7 @@ from attribute_planner.models.policy import GoalPolicy
 
 Key = jax.Array
 
-INVERSE_REGIMES = ("1-step", "multi-step")
+INVERSE_DISTRIBUTIONS = ("1-step", "multi-step")
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class InverseBaselineConfig:
     num_envs: int = 4_096
     """How many copies of the environment run at once."""
     walk: int = 8
-    """Steps of a random walk in the regime `multi-step`; our choice: most goals of the blocks are 3 to 8 drops away."""
+    """Steps of a random walk for `multi-step`; our choice: most goals of the blocks are 3 to 8 drops away."""
     hidden_size: int = 128
     """Units in each hidden layer."""
     mentioned: float = 1.0
@@ -44,7 +44,7 @@ class InverseBaselineConfig:
     partial: float = 1.0
     """Share of the training goals that are partial; the others mention everything."""
     deterministic: bool = False
-    """Whether the player that comes out always takes its likeliest action."""
+    """Whether the policy that comes out always takes its likeliest action."""
     learning: InverseConfig = field(default_factory=InverseConfig)
     """How the policy is fitted, and, for `1-step`, after how many steps a world begins anew: as for the planner's."""
 
@@ -73,28 +73,28 @@ def partly_told_examples(examples: Examples, mentioned: float, partial: float = 
 
 def train(
     env: Environment,
-    regime: str,
+    training_distribution: str,
     config: InverseBaselineConfig,
     *,
     key: Key,
     detector: AttributeDetector | None = None,
     watch: Watch = nobody,
-) -> PolicyPlayer:
+) -> NetworkPolicy:
     """A policy that names the (first) action between random states and what became of them."""
-    if regime not in INVERSE_REGIMES:
-        raise unknown_name("regime of the inverse model", regime, INVERSE_REGIMES)
+    if training_distribution not in INVERSE_DISTRIBUTIONS:
+        raise unknown_name("training_distribution of the inverse model", training_distribution, INVERSE_DISTRIBUTIONS)
     network_key, collect_key, mention_key, fit_key = jax.random.split(key, 4)
-    examples = collect(env, regime, config, detector=detector, key=collect_key, watch=watch)
+    examples = collect(env, training_distribution, config, detector=detector, key=collect_key, watch=watch)
     if config.mentioned < 1:
         examples = partly_told_examples(examples, config.mentioned, config.partial, key=mention_key)
     policy = GoalPolicy(env.spec, config.hidden_size, key=network_key)
     policy = fit_inverse(env, policy, examples, config.learning, key=fit_key, watch=watch)
-    return PolicyPlayer(policy, config.deterministic)
+    return NetworkPolicy(policy, config.deterministic)
 
 
 def collect(
     env: Environment,
-    regime: str,
+    training_distribution: str,
     config: InverseBaselineConfig,
     *,
     detector: AttributeDetector | None,
@@ -103,7 +103,7 @@ def collect(
 ) -> Examples:
     """Random steps, and where they led: at once, or later on."""
     walk_key, later_key = jax.random.split(key)
-    single = regime == "1-step"
+    single = training_distribution == "1-step"
     walks = take_walks(
         env,
         detector,

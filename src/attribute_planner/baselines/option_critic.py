@@ -13,16 +13,16 @@ import jax
 import jax.numpy as jnp
 
 from attribute_planner.baselines.descent import (
-    Apprentice,
     DescentConfig,
+    TrainState,
     bootstrapped_returns,
     descend,
-    new_apprentice,
+    new_train_state,
 )
 from attribute_planner.baselines.episodes import Steps
-from attribute_planner.baselines.options import OptionOpinion, OptionPolicy, of_option
-from attribute_planner.baselines.reactive_policy import Player
-from attribute_planner.baselines.training_loop import SchoolConfig, attend, batch_of
+from attribute_planner.baselines.options import OptionOutput, OptionPolicy, of_option
+from attribute_planner.baselines.reactive_policy import ReactivePolicy
+from attribute_planner.baselines.training_loop import TaskTrainingConfig, batch_of, train_on_tasks
 from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.spaces import Action, Observation
 from attribute_planner.learning.progress import Watch, nobody
@@ -36,7 +36,7 @@ Key = jax.Array
 class OptionCriticConfig:
     """How the Option-Critic baseline is trained."""
 
-    school: SchoolConfig = field(default_factory=lambda: SchoolConfig(rollout_length=5))
+    training: TaskTrainingConfig = field(default_factory=lambda: TaskTrainingConfig(rollout_length=5))
     """Budget, network and rewards, as for actor-critic."""
     descent: DescentConfig = field(default_factory=DescentConfig)
     """How the options learn, as actor-critic does."""
@@ -76,28 +76,28 @@ def loss(
     policy: OptionPolicy,
     batch: Batch,
     choice: Choice,
-    earned: jax.Array,
+    returns: jax.Array,
     config: OptionCriticConfig,
-    warmth: jax.Array,
+    anneal: jax.Array,
 ) -> tuple[jax.Array, dict[str, jax.Array]]:
     """Policy gradient of the options, error of their worth, entropy, and the loss of their ends; steps are `[T, B]`."""
     output = policy(batch.observation, batch.values, batch.goal)
     followed = output.under(choice.option)
-    advantage = earned - batch.baseline
+    advantage = returns - batch.baseline
     carried = jnp.where(choice.held == NO_OPTION, 0.0, batch.weight)
     shown = {
         "entropy": weighted_mean(followed.entropy(), batch.weight),
-        "critic_error": weighted_mean((followed.baseline - earned) ** 2, batch.weight),
-        "return": weighted_mean(earned, batch.weight),
+        "critic_error": weighted_mean((followed.baseline - returns) ** 2, batch.weight),
+        "return": weighted_mean(returns, batch.weight),
         "end": weighted_mean(of_option(output.end, jnp.maximum(choice.held, 0)), carried),
     }
     gain = weighted_mean(followed.log_prob(batch.action) * advantage, batch.weight)
     descent = config.descent
-    total = descent.value_coef * shown["critic_error"] - descent.entropy_coef * warmth * shown["entropy"] - gain
+    total = descent.value_coef * shown["critic_error"] - descent.entropy_coef * anneal * shown["entropy"] - gain
     return total + weighted_mean(ending_loss(output, choice.held, config), carried), shown
 
 
-def ending_loss(output: OptionOpinion, held: jax.Array, config: OptionCriticConfig) -> jax.Array:
+def ending_loss(output: OptionOutput, held: jax.Array, config: OptionCriticConfig) -> jax.Array:
     """`[...]` β(s, ω) (Q(s, ω) − V(s) + η): small if an option ends just where others are worth more, by at least η."""
     held = jnp.maximum(held, 0)
     lead = of_option(output.worth, held) - output.value(config.exploring)
@@ -106,18 +106,22 @@ def ending_loss(output: OptionOpinion, held: jax.Array, config: OptionCriticConf
 
 @eqx.filter_jit
 def update(
-    apprentice: Apprentice[OptionPolicy], batch: Batch, choice: Choice, config: OptionCriticConfig, remaining: jax.Array
-) -> tuple[Apprentice[OptionPolicy], dict[str, jax.Array]]:
-    """The apprentice after one window of steps, and its metrics."""
-    earned = bootstrapped_returns(batch, config.descent)
+    train_state: TrainState[OptionPolicy],
+    batch: Batch,
+    choice: Choice,
+    config: OptionCriticConfig,
+    remaining: jax.Array,
+) -> tuple[TrainState[OptionPolicy], dict[str, jax.Array]]:
+    """The train_state after one window of steps, and its metrics."""
+    returns = bootstrapped_returns(batch, config.descent)
 
-    def of_network(policy: OptionPolicy, warmth: jax.Array) -> tuple[jax.Array, dict[str, jax.Array]]:
-        return loss(policy, batch, choice, earned, config, warmth)
+    def of_network(policy: OptionPolicy, anneal: jax.Array) -> tuple[jax.Array, dict[str, jax.Array]]:
+        return loss(policy, batch, choice, returns, config, anneal)
 
-    return descend(apprentice, of_network, config.descent, remaining)
+    return descend(train_state, of_network, config.descent, remaining)
 
 
-class OptionPlayer(Player[Held]):
+class OptionActor(ReactivePolicy[Held]):
     """Follows an option until that ends, then picks another.
 
     exploring: how often any option is picked instead of the worthiest.
@@ -147,34 +151,34 @@ class OptionPlayer(Player[Held]):
 
 def train(
     env: Environment,
-    regime: str,
+    training_distribution: str,
     config: OptionCriticConfig,
     *,
     key: Key,
     detector: AttributeDetector | None = None,
     watch: Watch = nobody,
-) -> OptionPlayer:
-    """Options that were learned while trying tasks of the regime."""
-    network_key, school_key = jax.random.split(key)
+) -> OptionActor:
+    """Options that were learned while trying tasks of the training_distribution."""
+    network_key, train_key = jax.random.split(key)
 
     def learn(
-        apprentice: Apprentice[OptionPolicy], steps: Steps, remaining: jax.Array, key: Key
-    ) -> tuple[Apprentice[OptionPolicy], dict[str, Any]]:
+        train_state: TrainState[OptionPolicy], steps: Steps, remaining: jax.Array, key: Key
+    ) -> tuple[TrainState[OptionPolicy], dict[str, Any]]:
         del key  # a batch is used once, as a whole
-        batch = batch_of(steps, config.school.step_reward)
-        return update(apprentice, batch, steps.record, config, remaining)
+        batch = batch_of(steps, config.training.step_reward)
+        return update(train_state, batch, steps.record, config, remaining)
 
-    network = OptionPolicy(env.spec, config.school.hidden_size, config.options, key=network_key)
-    apprentice = attend(
+    network = OptionPolicy(env.spec, config.training.hidden_size, config.options, key=network_key)
+    train_state = train_on_tasks(
         env,
-        regime,
-        config.school,
-        new_apprentice(network, config.descent),
-        lambda apprentice: OptionPlayer(apprentice.network, config.exploring),
+        training_distribution,
+        config.training,
+        new_train_state(network, config.descent),
+        lambda train_state: OptionActor(train_state.network, config.exploring),
         learn,
         name="option-critic",
         detector=detector,
-        key=school_key,
+        key=train_key,
         watch=watch,
     )
-    return OptionPlayer(apprentice.network, deterministic=config.school.deterministic)
+    return OptionActor(train_state.network, deterministic=config.training.deterministic)

@@ -18,7 +18,7 @@ from attribute_planner.models.policy import PolicyOutput, features_of, mean_vote
 Key = jax.Array
 
 
-class OptionOpinion(eqx.Module):
+class OptionOutput(eqx.Module):
     """What is thought of a batch of situations.
 
     outputs: `[..., O, head]` of each option's policy, of each unit where there are several: `[..., U, O, head]`.
@@ -68,11 +68,11 @@ class OptionPolicy(eqx.Module):
         self.end_head = Dense(hidden_size, options, gain=0.01, key=end_key)
         self.options, self.action_space = options, spec.actions
 
-    def __call__(self, observation: Observation, values: jax.Array, goal: jax.Array) -> OptionOpinion:
+    def __call__(self, observation: Observation, values: jax.Array, goal: jax.Array) -> OptionOutput:
         """The opinion on observations `[...]` with attribute values and goal values `[..., A]`."""
         features, active = features_of(self.encoder, observation, values, goal)
         outputs = self.action_head(features)
-        return OptionOpinion(
+        return OptionOutput(
             outputs.reshape(*outputs.shape[:-1], self.options, head_size(self.action_space)),
             mean_vote(self.worth_head(features), active),
             jax.nn.sigmoid(mean_vote(self.end_head(features), active)),

@@ -13,14 +13,14 @@ Key = jax.Array
 Memory = TypeVar("Memory")
 
 
-class Thought(NamedTuple):
+class ActionInfo(NamedTuple):
     """What a policy thought when it acted; `[B]` each: log probability of the action, expected return."""
 
     log_prob: jax.Array
     baseline: jax.Array
 
 
-class Player(eqx.Module, Generic[Memory]):
+class ReactivePolicy(eqx.Module, Generic[Memory]):
     """Acts towards goals in a batch of copies. Pure: what it remembers is handed in and out."""
 
     @abc.abstractmethod
@@ -45,7 +45,7 @@ class Player(eqx.Module, Generic[Memory]):
         return memory, action
 
 
-class PolicyPlayer(Player[None]):
+class NetworkPolicy(ReactivePolicy[None]):
     """Acts by a goal policy, which sees all that there is to know."""
 
     policy: GoalPolicy
@@ -56,7 +56,7 @@ class PolicyPlayer(Player[None]):
 
     def decide(
         self, memory: None, observation: Observation, values: jax.Array, goal: jax.Array, *, key: Key
-    ) -> tuple[None, Action, Thought]:
+    ) -> tuple[None, Action, ActionInfo]:
         output = self.policy(observation, values, goal)
         action = output.mode() if self.deterministic else output.sample(key=key)
-        return None, action, Thought(output.log_prob(action), output.baseline)
+        return None, action, ActionInfo(output.log_prob(action), output.baseline)

@@ -9,8 +9,8 @@ from typing import Any
 import jax
 
 from attribute_planner.baselines.episodes import Steps
-from attribute_planner.baselines.reactive_policy import PolicyPlayer
-from attribute_planner.baselines.training_loop import SchoolConfig, attend, batch_of
+from attribute_planner.baselines.reactive_policy import NetworkPolicy
+from attribute_planner.baselines.training_loop import TaskTrainingConfig, batch_of, train_on_tasks
 from attribute_planner.environments.interface import Environment
 from attribute_planner.learning import reinforce
 from attribute_planner.learning.progress import Watch, nobody
@@ -25,42 +25,53 @@ Key = jax.Array
 class ReinforceBaselineConfig:
     """How the REINFORCE baseline is trained."""
 
-    school: SchoolConfig = field(default_factory=SchoolConfig)
+    training: TaskTrainingConfig = field(default_factory=TaskTrainingConfig)
+    """Budget, network and rewards."""
+    learning: ReinforceConfig = field(
+        default_factory=lambda: ReinforceConfig(update_epochs=1, num_minibatches=1, gae_lambda=1.0)
+    )
+    """The learner: REINFORCE with a learned baseline."""
+
+
+@dataclass(frozen=True)
+class PPOBaselineConfig:
+    """How the PPO baseline is trained."""
+
+    training: TaskTrainingConfig = field(default_factory=TaskTrainingConfig)
     """Budget, network and rewards."""
     learning: ReinforceConfig = field(default_factory=ReinforceConfig)
-    """How the policy learns: as the planner's does, batches reused and λ-returns included. One pass, one minibatch and
-    a trace of 1 are the paper's plain REINFORCE with a baseline."""
+    """The learner: PPO with the planner's settings."""
 
 
 def train(
     env: Environment,
-    regime: str,
-    config: ReinforceBaselineConfig,
+    training_distribution: str,
+    config: ReinforceBaselineConfig | PPOBaselineConfig,
     *,
     key: Key,
     detector: AttributeDetector | None = None,
     watch: Watch = nobody,
-) -> PolicyPlayer:
-    """A policy that has tried tasks of the regime, and learned from its returns."""
-    network_key, school_key = jax.random.split(key)
+) -> NetworkPolicy:
+    """A policy that has tried tasks of the training_distribution, and learned from its returns."""
+    network_key, train_key = jax.random.split(key)
 
     def update(
         train_state: TrainState, steps: Steps, remaining: jax.Array, key: Key
     ) -> tuple[TrainState, dict[str, Any]]:
-        batch = batch_of(steps, config.school.step_reward)
+        batch = batch_of(steps, config.training.step_reward)
         return reinforce.update(train_state, batch, config.learning, remaining=remaining, key=key)
 
-    train_state = new_train_state(GoalPolicy(env.spec, config.school.hidden_size, key=network_key), config.learning)
-    train_state = attend(
+    train_state = new_train_state(GoalPolicy(env.spec, config.training.hidden_size, key=network_key), config.learning)
+    train_state = train_on_tasks(
         env,
-        regime,
-        config.school,
+        training_distribution,
+        config.training,
         train_state,
-        lambda train_state: PolicyPlayer(train_state.policy),
+        lambda train_state: NetworkPolicy(train_state.policy),
         update,
-        name="reinforce",
+        name="ppo" if isinstance(config, PPOBaselineConfig) else "reinforce",
         detector=detector,
-        key=school_key,
+        key=train_key,
         watch=watch,
     )
-    return PolicyPlayer(train_state.policy, config.school.deterministic)
+    return NetworkPolicy(train_state.policy, config.training.deterministic)

@@ -19,7 +19,7 @@ from attribute_planner.models.encoders import NO_VALUE
 
 Key = jax.Array
 
-REGIMES = ("1-step", "multi-step", "curriculum")
+TRAINING_DISTRIBUTIONS = ("1-step", "multi-step", "curriculum")
 
 
 @dataclass(frozen=True)
@@ -35,21 +35,26 @@ class Stage:
 
 
 def stages_of(
-    env: Environment, regime: str, *, mentioned: float = 1.0, partial: float = 1.0, single_attempts: bool = True
+    env: Environment,
+    training_distribution: str,
+    *,
+    mentioned: float = 1.0,
+    partial: float = 1.0,
+    single_attempts: bool = True,
 ) -> tuple[Stage, ...]:
-    """The stages of a regime, easy ones first; a share `partial` of the goals mentions only a share of the attributes.
+    """The stages of a training distribution, easy ones first; a fraction `partial` of the goals is partial.
 
     An environment without 1-step tasks, such as StarCraft, has the first stage of its curriculum in their place. Where
     there are such tasks, those and the first stage are tried in single attempts, if so wanted.
     """
-    if regime not in REGIMES:
-        raise unknown_name("regime", regime, REGIMES)
+    if training_distribution not in TRAINING_DISTRIBUTIONS:
+        raise unknown_name("training_distribution", training_distribution, TRAINING_DISTRIBUTIONS)
     tasks = {
         "1-step": (env.tasks.get("1-step", env.curriculum[0]),),
         "multi-step": (env.task(None),),
         "curriculum": env.curriculum,
-    }[regime]
-    begins_nearby = regime != "multi-step" and "1-step" in env.tasks
+    }[training_distribution]
+    begins_nearby = training_distribution != "multi-step" and "1-step" in env.tasks
     return tuple(
         Stage(
             task if mentioned >= 1 else partly_told(task, mentioned, partial),

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from attribute_planner.baselines.device_episodes import DeviceTrials
 from attribute_planner.baselines.episodes import Steps, Trials
 from attribute_planner.baselines.host_episodes import HostTrials
-from attribute_planner.baselines.reactive_policy import Player
+from attribute_planner.baselines.reactive_policy import ReactivePolicy
 from attribute_planner.baselines.training_distribution import Stage, open_stages, stages_of
 from attribute_planner.environments.interface import Environment, PureEnvironment
 from attribute_planner.learning.progress import Watch
@@ -24,7 +24,7 @@ Update = Callable[[TrainState, Steps, jax.Array, Key], tuple[TrainState, dict[st
 
 
 @dataclass(frozen=True)
-class SchoolConfig:
+class TaskTrainingConfig:
     """How long a baseline is trained, on what, and for which reward: the same for all that learn from trials."""
 
     steps: int = 10_000_000
@@ -52,15 +52,15 @@ class SchoolConfig:
     ramp: float = 0.5
     """Share of training after which all stages of a curriculum are open; until then more are opened evenly."""
     deterministic: bool = False
-    """Whether the player that comes out always takes its likeliest action; while it learns, it never does."""
+    """Whether the policy that comes out always takes its likeliest action; while it learns, it never does."""
 
 
-def attend(
+def train_on_tasks(
     env: Environment,
-    regime: str,
-    config: SchoolConfig,
+    training_distribution: str,
+    config: TaskTrainingConfig,
     train_state: TrainState,
-    player_of: Callable[[TrainState], Player],
+    policy_of: Callable[[TrainState], ReactivePolicy],
     update: Update[TrainState],
     *,
     name: str,
@@ -68,10 +68,14 @@ def attend(
     key: Key,
     watch: Watch,
 ) -> TrainState:
-    """The learner after `config.steps` steps of trying tasks of the regime, and learning from them."""
+    """The learner after `config.steps` steps of trying tasks of the training_distribution, and learning from them."""
     begin_key, rollouts_key = jax.random.split(key)
     stages = stages_of(
-        env, regime, mentioned=config.mentioned, partial=config.partial, single_attempts=config.single_attempts
+        env,
+        training_distribution,
+        mentioned=config.mentioned,
+        partial=config.partial,
+        single_attempts=config.single_attempts,
     )
     trials = trials_for(env, detector, stages, config, key=begin_key)
     spent, number, ends = 0, 0, Ends.none()
@@ -79,7 +83,7 @@ def attend(
         collect_key, update_key = jax.random.split(jax.random.fold_in(rollouts_key, number))
         done = spent / config.steps
         opened = open_stages(len(stages), done, config.ramp)
-        steps = trials.collect(player_of(train_state), config.rollout_length, opened, key=collect_key)
+        steps = trials.collect(policy_of(train_state), config.rollout_length, opened, key=collect_key)
         train_state, metrics = update(train_state, steps, jnp.float32(1 - done), update_key)
         spent, number, ends = spent + int(steps.weight.sum()), number + 1, add_ends(ends, steps)
         if number % WINDOWS_PER_REPORT == 0 or spent >= config.steps:
@@ -96,7 +100,12 @@ WINDOWS_PER_REPORT = 20
 
 
 def trials_for(
-    env: Environment, detector: AttributeDetector | None, stages: tuple[Stage, ...], config: SchoolConfig, *, key: Key
+    env: Environment,
+    detector: AttributeDetector | None,
+    stages: tuple[Stage, ...],
+    config: TaskTrainingConfig,
+    *,
+    key: Key,
 ) -> Trials:
     """The trials that fit an environment; with no detector, the true f is asked."""
     if isinstance(env, PureEnvironment):

@@ -1,4 +1,4 @@
-"""Evaluation of players: how often one reaches the goals of a task, on the same tasks as an agent that plans."""
+"""Evaluation of policies: how often one reaches the goals of a task, on the same tasks as an agent that plans."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from attribute_planner.baselines.reactive_policy import Player
+from attribute_planner.baselines.reactive_policy import ReactivePolicy
 from attribute_planner.baselines.training_distribution import aim_of
 from attribute_planner.configuration import require_positive
 from attribute_planner.environments.interface import Environment
@@ -21,32 +21,32 @@ from attribute_planner.models.detector import AttributeDetector, detected_values
 Key = jax.Array
 
 MODE = "reactive"
-"""What a player's evaluation has in the place of a mode of execution."""
+"""What a policy's evaluation has in the place of a mode of execution."""
 
 
-def evaluate_player(
+def evaluate_policy(
     env: Environment,
-    player: Player,
+    policy: ReactivePolicy,
     task: str | None = None,
     *,
     episodes: int = 1000,
     seed: int = 0,
     detector: AttributeDetector | None = None,
 ) -> Evaluation:
-    """The success rate of a player on fresh tasks: for the same seed, those that `evaluate` sets an agent."""
+    """The success rate of a policy on fresh tasks: for the same seed, those that `evaluate` sets an agent."""
     require_positive("episodes", episodes)
     chosen, won, steps = env.task(task), np.zeros(0, bool), np.zeros(0, int)
     for batch_key in batch_keys(seed):
         count = min(AT_ONCE, episodes - len(won))
-        successes, lengths = play_tasks(env, player, chosen, count, detector, key=batch_key)
+        successes, lengths = attempt_tasks(env, policy, chosen, count, detector, key=batch_key)
         won, steps = np.concatenate([won, successes]), np.concatenate([steps, lengths])
         if len(won) >= episodes:
             break
     return _summary(env, chosen, won, steps)
 
 
-def play_tasks(
-    env: Environment, player: Player, task: Task, count: int, detector: AttributeDetector | None, *, key: Key
+def attempt_tasks(
+    env: Environment, policy: ReactivePolicy, task: Task, count: int, detector: AttributeDetector | None, *, key: Key
 ) -> tuple[np.ndarray, np.ndarray]:
     """`bool[B]` whether each of `count` episodes, side by side, reached its goal; `int[B]` its steps."""
     start_key, goal_key, play_key = jax.random.split(key, 3)
@@ -56,14 +56,14 @@ def play_tasks(
         values = seen_values(detector, timestep)
         truth = values if timestep.attributes is None else np.asarray(timestep.attributes)
         goal = jax.tree.map(np.asarray, draw_goals(task, envs, truth, key=goal_key))
-        aim, memory = aim_of(goal), player.begin(count)
+        aim, memory = aim_of(goal), policy.begin(count)
         there = np.asarray(goal.satisfied_by(values))
         success, steps, active = there & np.asarray(goal.satisfied_by(truth)), np.zeros(count, int), ~there
         for number in range(task.max_steps):
             if not active.any():
                 break
             act_key, chance_key = jax.random.split(jax.random.fold_in(play_key, number))
-            memory, action = _act(player, memory, timestep.observation, values, aim, act_key)
+            memory, action = _act(policy, memory, timestep.observation, values, aim, act_key)
             timestep = envs.step(jax.tree.map(np.asarray, action), chance_key)
             values = seen_values(detector, timestep)
             truth = values if timestep.attributes is None else np.asarray(timestep.attributes)
@@ -78,7 +78,7 @@ def play_tasks(
 
 
 def seen_values(detector: AttributeDetector | None, timestep: TimeStep) -> np.ndarray:
-    """`int32[B, A]` what the player takes the attributes to be."""
+    """`int32[B, A]` what the policy takes the attributes to be."""
     values = timestep.attributes if detector is None else detected_values(detector, timestep.observation)
     assert values is not None, "an environment without f needs a detector"
     return np.asarray(values, np.int32)
@@ -86,9 +86,9 @@ def seen_values(detector: AttributeDetector | None, timestep: TimeStep) -> np.nd
 
 @eqx.filter_jit
 def _act(
-    player: Player, memory: Any, observation: Observation, values: Array, aim: Array, key: Key
+    policy: ReactivePolicy, memory: Any, observation: Observation, values: Array, aim: Array, key: Key
 ) -> tuple[Any, Action]:
-    return player.act(memory, observation, jnp.asarray(values), jnp.asarray(aim), key=key)
+    return policy.act(memory, observation, jnp.asarray(values), jnp.asarray(aim), key=key)
 
 
 def _summary(env: Environment, task: Task, won: np.ndarray, steps: np.ndarray) -> Evaluation:

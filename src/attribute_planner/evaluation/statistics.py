@@ -1,4 +1,4 @@
-"""Intervals for what was measured."""
+"""95 % intervals of measurements."""
 
 from dataclasses import dataclass
 
@@ -8,21 +8,34 @@ from scipy import stats
 
 @dataclass(frozen=True)
 class Interval:
-    """low and high end of a 95 % interval."""
+    """Lower and upper end of a 95 % interval."""
 
     low: float
     high: float
 
 
 def success_interval(successes: int, episodes: int) -> Interval:
-    """Wilson's interval for a success rate: sensible also at 0 % and 100 %."""
+    """Wilson's interval of a success rate; it stays within [0, 1], also at 0 % and 100 %."""
     result = stats.binomtest(successes, episodes).proportion_ci(0.95, method="wilson")
     return Interval(float(result.low), float(result.high))
 
 
-def mean_interval(values: np.ndarray) -> Interval:
-    """The t-interval of a mean over seeds; with few seeds a bootstrap would promise too much."""
+def pooled_error(successes: int, episodes: int) -> float:
+    """The standard error of a success rate over pooled episodes; Agresti and Coull's, which is positive at 0 and 1."""
+    rate = (successes + 2) / (episodes + 4)
+    return float(np.sqrt(rate * (1 - rate) / (episodes + 4)))
+
+
+def mean_interval(
+    values: np.ndarray, *, bounds: tuple[float, float] = (-np.inf, np.inf), least_error: float = 0.0
+) -> Interval:
+    """The t-interval of a mean over seeds, cut off at the bounds of the quantity.
+
+    least_error: the standard error of the mean is at least this; equal seeds do not make a mean exact.
+    """
     if len(values) < 2:
         return Interval(float("nan"), float("nan"))
-    margin = stats.t.ppf(0.975, len(values) - 1) * np.std(values, ddof=1) / np.sqrt(len(values))
-    return Interval(float(np.mean(values) - margin), float(np.mean(values) + margin))
+    error = max(float(np.std(values, ddof=1)) / np.sqrt(len(values)), least_error)
+    margin = float(stats.t.ppf(0.975, len(values) - 1)) * error
+    mean = float(np.mean(values))
+    return Interval(max(mean - margin, bounds[0]), min(mean + margin, bounds[1]))

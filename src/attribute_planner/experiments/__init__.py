@@ -1,1 +1,1 @@
-"""Measuring agents: tasks, success rates, statistics."""
+"""The experiments of the paper: run specifications, records, tables and the report."""

@@ -1,6 +1,6 @@
-"""The settings of each baseline on each built-in environment: the planner's experience, networks and learning.
+"""The settings of each baseline on each built-in environment: the planner's budget, network and learning settings.
 
-The paper gives A3C on the blocks about 10 M steps, and REINFORCE in StarCraft 30 M.
+The paper trains A3C on the blocks for about 10 M steps, and REINFORCE in StarCraft for 30 M.
 """
 
 from dataclasses import replace
@@ -10,8 +10,8 @@ from attribute_planner.baselines import BASELINES
 from attribute_planner.configuration import PRESETS
 
 
-def fair_config(baseline: str, environment: str) -> Any:
-    """The settings of a baseline, by name, for an environment, by name; the defaults for one that is not built in."""
+def baseline_preset(baseline: str, environment: str) -> Any:
+    """The settings of a baseline on an environment, both by name; the defaults for an environment without a preset."""
     config, planner = BASELINES[baseline].config(), PRESETS.get(environment)
     if planner is None:
         return config
@@ -24,4 +24,6 @@ def fair_config(baseline: str, environment: str) -> Any:
             hidden_size=planner.practise.hidden_size,
             learning=planner.inverse,
         )
-    return replace(config, school=replace(config.school, steps=planner.steps, hidden_size=planner.practise.hidden_size))
+    return replace(
+        config, training=replace(config.training, steps=planner.steps, hidden_size=planner.practise.hidden_size)
+    )

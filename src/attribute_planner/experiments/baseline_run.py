@@ -1,7 +1,7 @@
-"""A baseline's part in a trial: its training, and keeping the player that comes out.
+"""Runs of baselines: training, and storing the trained policy.
 
-A run directory of a baseline holds config.json, player.safetensors and metrics.jsonl. Training that was broken off
-begins anew; a player that is there is not trained again.
+A run directory of a baseline holds config.json, policy.safetensors and metrics.jsonl. An interrupted training starts
+again from the beginning; a stored policy is not trained again.
 """
 
 import json
@@ -15,15 +15,15 @@ import equinox as eqx
 import jax
 
 from attribute_planner.baselines import BASELINES
-from attribute_planner.baselines.option_critic import OptionCriticConfig, OptionPlayer
+from attribute_planner.baselines.option_critic import OptionActor, OptionCriticConfig
 from attribute_planner.baselines.options import OptionPolicy
-from attribute_planner.baselines.reactive_policy import Player, PolicyPlayer
+from attribute_planner.baselines.reactive_policy import NetworkPolicy, ReactivePolicy
 from attribute_planner.environments.interface import Environment
 from attribute_planner.errors import ConfigurationError, RunDirectoryError
 from attribute_planner.evaluation.evaluate import Evaluation
-from attribute_planner.evaluation.evaluate_policy import evaluate_player
-from attribute_planner.experiments.baseline_configs import fair_config
-from attribute_planner.experiments.runs import Cell, Measurement, with_settings
+from attribute_planner.evaluation.evaluate_policy import evaluate_policy
+from attribute_planner.experiments.baseline_configs import baseline_preset
+from attribute_planner.experiments.runs import Measurement, Run, with_settings
 from attribute_planner.experiments.trained import Trained, thinned
 from attribute_planner.models.policy import GoalPolicy
 from attribute_planner.storage.arrays import arrays_of, fill, read_arrays, write_arrays, write_bytes
@@ -31,91 +31,91 @@ from attribute_planner.storage.provenance import provenance
 from attribute_planner.storage.run_directory import CONFIG, METRICS, parameters_of
 from attribute_planner.storage.settings import settings_from_json, settings_to_json
 
-PLAYER = "player.safetensors"
+POLICY = "policy.safetensors"
 
 
-def baseline_config(cell: Cell) -> Any:
-    """All settings with which the baseline of a cell is trained."""
-    return with_settings(fair_config(cell.subject.model, cell.subject.environment), cell.assignments)
+def baseline_config(run: Run) -> Any:
+    """All settings of the baseline of a run."""
+    return with_settings(baseline_preset(run.spec.model, run.spec.environment), run.assignments)
 
 
-def is_baseline_config(saved: dict[str, Any], cell: Cell) -> bool:
-    """Whether saved settings are those with which the cell is trained."""
-    wanted = baseline_config(cell)
+def is_baseline_config(saved: dict[str, Any], run: Run) -> bool:
+    """Whether saved settings equal those of the run."""
+    wanted = baseline_config(run)
     try:
         return settings_from_json(type(wanted), saved) == wanted
-    except (RunDirectoryError, ConfigurationError):  # settings that no longer exist, or are no longer allowed
+    except (RunDirectoryError, ConfigurationError):  # settings that no longer exist or are no longer valid
         return False
 
 
-def trained_baseline(cell: Cell, run_dir: Path, say: Callable[[str], None]) -> Trained:
-    """The cell's player: found trained, or trained from nothing."""
-    env, config = cell.environment(), baseline_config(cell)
-    if not (run_dir / PLAYER).exists():
-        say(f"{cell.name}: training")
-        _train(cell, env, config, run_dir)
+def trained_baseline(run: Run, run_dir: Path, say: Callable[[str], None]) -> Trained:
+    """The run's policy, loaded from its run directory or trained."""
+    env, config = run.environment(), baseline_config(run)
+    if not (run_dir / POLICY).exists():
+        say(f"{run.name}: training")
+        _train(run, env, config, run_dir)
     saved = json.loads((run_dir / CONFIG).read_text(encoding="utf-8"))
-    if saved["cell"] != _description(cell, env, config):
+    if saved["run"] != _description(run, env, config):
         raise RunDirectoryError(
-            f"{run_dir} was not trained as cell {cell.name} is to be; move it away, or give another --work."
+            f"{run_dir} was trained with other settings than run {run.name}; move it away, or give another --work."
         )
-    arrays, notes = read_arrays(run_dir / PLAYER)
-    player = fill("player", untrained(env, config), arrays)
+    arrays, notes = read_arrays(run_dir / POLICY)
+    policy = fill("policy", untrained(env, config), arrays)
 
     def evaluate(measurement: Measurement, episodes: int, seed: int) -> Evaluation:
-        return evaluate_player(env, player, measurement.task, episodes=episodes, seed=seed)
+        return evaluate_policy(env, policy, measurement.task, episodes=episodes, seed=seed)
 
     lines = [json.loads(line) for line in (run_dir / METRICS).read_text(encoding="utf-8").splitlines()]
     curve = [[line["steps"], line["success"]] for line in lines if "success" in line]
     return Trained(
-        configuration=saved["cell"],
+        configuration=saved["run"],
         provenance=saved["provenance"],
         seconds=notes["seconds"],
         scalars={},
-        curves={"trials that succeed": thinned(curve)} if curve else {},
+        curves={"episodes that succeed": thinned(curve)} if curve else {},
         evaluate=evaluate,
     )
 
 
-def _train(cell: Cell, env: Environment, config: Any, run_dir: Path) -> None:
-    """Train a player into a fresh run directory; it is there only when it is whole."""
+def _train(run: Run, env: Environment, config: Any, run_dir: Path) -> None:
+    """Train a policy in a new run directory; the policy file is written last."""
     shutil.rmtree(run_dir, ignore_errors=True)
     run_dir.mkdir(parents=True)
-    description = {"cell": _description(cell, env, config), "provenance": provenance()}
+    description = {"run": _description(run, env, config), "provenance": provenance()}
     write_bytes(run_dir / CONFIG, json.dumps(description, indent=2).encode())
     started = time.monotonic()
-    with open(run_dir / METRICS, "w", encoding="utf-8", buffering=1) as metrics:  # a line at a time, to be watched
+    with open(run_dir / METRICS, "w", encoding="utf-8", buffering=1) as metrics:  # flushed line by line
 
         def watch(phase: str, done: float, shown: dict[str, Any], so_far: Any) -> None:
             seconds = round(time.monotonic() - started, 3)
             metrics.write(json.dumps({"phase": phase, "seconds": seconds, **shown}) + "\n")
 
-        train = BASELINES[cell.subject.model].train
-        player = train(env, cell.subject.regime, config, key=jax.random.key(cell.seed), watch=watch)
-    arrays = arrays_of("player", player)
-    write_arrays(run_dir / PLAYER, arrays, {"seconds": round(time.monotonic() - started, 3)})
+        train = BASELINES[run.spec.model].train
+        policy = train(env, run.spec.training_distribution, config, key=jax.random.key(run.seed), watch=watch)
+    arrays = arrays_of("policy", policy)
+    write_arrays(run_dir / POLICY, arrays, {"seconds": round(time.monotonic() - started, 3)})
 
 
-def _description(cell: Cell, env: Environment, config: Any) -> dict[str, Any]:
+def _description(run: Run, env: Environment, config: Any) -> dict[str, Any]:
     described = {
         "environment": {"name": env.name, "parameters": parameters_of(env)},
-        "model": cell.subject.model,
-        "regime": cell.subject.regime,
-        "seed": cell.seed,
+        "model": run.spec.model,
+        "training_distribution": run.spec.training_distribution,
+        "seed": run.seed,
         "config": settings_to_json(config),
     }
     return json.loads(json.dumps(described))
 
 
-def untrained(env: Environment, config: Any) -> Player:
-    """A player of these settings without weights, to be filled."""
+def untrained(env: Environment, config: Any) -> ReactivePolicy:
+    """A policy of these settings with shapes in place of weights."""
 
-    def player() -> Player:
+    def policy() -> ReactivePolicy:
         key = jax.random.key(0)
         if isinstance(config, OptionCriticConfig):
-            policy = OptionPolicy(env.spec, config.school.hidden_size, config.options, key=key)
-            return OptionPlayer(policy, deterministic=config.school.deterministic)
-        school = getattr(config, "school", config)
-        return PolicyPlayer(GoalPolicy(env.spec, school.hidden_size, key=key), school.deterministic)
+            policy = OptionPolicy(env.spec, config.training.hidden_size, config.options, key=key)
+            return OptionActor(policy, deterministic=config.training.deterministic)
+        training = getattr(config, "training", config)
+        return NetworkPolicy(GoalPolicy(env.spec, training.hidden_size, key=key), training.deterministic)
 
-    return eqx.filter_eval_shape(player)
+    return eqx.filter_eval_shape(policy)

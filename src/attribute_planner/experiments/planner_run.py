@@ -1,4 +1,4 @@
-"""The planner's part in a trial: its training, taken up where it stopped, and what can be read off it."""
+"""Runs of the planner: training, resumed if it was interrupted, and its metrics."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -13,7 +13,7 @@ from attribute_planner.configuration import TrainConfig
 from attribute_planner.errors import ConfigurationError, RunDirectoryError
 from attribute_planner.evaluation.evaluate import Evaluation, evaluate
 from attribute_planner.experiments.records import Curve
-from attribute_planner.experiments.runs import Cell, Measurement, planner_config
+from attribute_planner.experiments.runs import Measurement, Run, planner_config
 from attribute_planner.experiments.trained import Evaluate, Trained, thinned
 from attribute_planner.learning.inverse import InverseConfig
 from attribute_planner.phases.detect import DetectConfig
@@ -23,41 +23,42 @@ from attribute_planner.storage.settings import settings_from_json
 from attribute_planner.training import train
 
 
-def trained_planner(cell: Cell, run_dir: Path, say: Callable[[str], None]) -> Trained:
-    """The cell's agent: found trained, trained on where it stopped, or trained from nothing."""
-    wanted = planner_config(cell)
+def trained_planner(run: Run, run_dir: Path, say: Callable[[str], None]) -> Trained:
+    """The run's agent: loaded, resumed or trained from the beginning."""
+    wanted = planner_config(run)
     if not (run_dir / CONFIG).exists():
-        say(f"{cell.name}: training")
-        train(cell.environment(), seed=cell.seed, run_dir=run_dir, config=wanted)
+        say(f"{run.name}: training")
+        train(run.environment(), seed=run.seed, run_dir=run_dir, config=wanted)
         return _trained(RunDirectory(run_dir))
-    run = RunDirectory(run_dir)
-    require_same(run, cell, wanted)
-    if not run.is_finished():
-        say(f"{cell.name}: training goes on")
-        train(cell.environment(), run_dir=run_dir, resume=True)
-    return _trained(run)
+    directory = RunDirectory(run_dir)
+    require_same(directory, run, wanted)
+    if not directory.is_finished():
+        say(f"{run.name}: training resumes")
+        train(run.environment(), run_dir=run_dir, resume=True)
+    return _trained(directory)
 
 
-def require_same(run: RunDirectory, cell: Cell, wanted: TrainConfig) -> None:
-    """An error unless a run that is there already is the one that the cell would train."""
-    found = run.description
-    trained, asked = (found.seed, used_settings(found.config)), (cell.seed, used_settings(wanted))
-    if trained != asked or run.environment() != cell.environment():
+def require_same(directory: RunDirectory, run: Run, wanted: TrainConfig) -> None:
+    """An error unless an existing run directory has the settings, seed and environment of the run."""
+    found = directory.description
+    trained, asked = (found.seed, used_settings(found.config)), (run.seed, used_settings(wanted))
+    if trained != asked or directory.environment() != run.environment():
         raise RunDirectoryError(
-            f"{run.path} was not trained as cell {cell.name} is to be; move it away, or give another --work."
+            f"{directory.path} was trained with other settings than run {run.name}; "
+            "move it away, or give another --work."
         )
 
 
-def is_planner_config(saved: dict[str, Any], cell: Cell) -> bool:
-    """Whether saved settings are those with which the cell is trained, as far as they have an effect."""
+def is_planner_config(saved: dict[str, Any], run: Run) -> bool:
+    """Whether saved settings equal those of the run, except where they have no effect."""
     try:
-        return used_settings(settings_from_json(TrainConfig, saved)) == used_settings(planner_config(cell))
-    except (RunDirectoryError, ConfigurationError):  # settings that no longer exist, or are no longer allowed
+        return used_settings(settings_from_json(TrainConfig, saved)) == used_settings(planner_config(run))
+    except (RunDirectoryError, ConfigurationError):  # settings that no longer exist or are no longer valid
         return False
 
 
 def used_settings(config: TrainConfig) -> TrainConfig:
-    """The settings with those reset that have no effect."""
+    """The settings, with those that have no effect reset to their defaults."""
     if not config.detect.learn:
         config = replace(config, detect=DetectConfig())
     if config.practise.method != "inverse":
@@ -67,25 +68,25 @@ def used_settings(config: TrainConfig) -> TrainConfig:
     return config
 
 
-def _trained(run: RunDirectory) -> Trained:
-    """What a finished run has to say."""
-    saved, metrics = json.loads((run.path / CONFIG).read_text(encoding="utf-8")), run.metrics()
+def _trained(directory: RunDirectory) -> Trained:
+    """The trained model of a finished run directory."""
+    saved, metrics = json.loads((directory.path / CONFIG).read_text(encoding="utf-8")), directory.metrics()
     return Trained(
         configuration={"environment": saved["environment"], "config": saved["config"]},
         provenance=saved["provenance"],
         seconds=sum(_ends([line["seconds"] for line in metrics])),
-        scalars=scalars_of(run),
+        scalars=scalars_of(directory),
         curves=curves_of(metrics),
-        evaluate=_evaluation_of(run),
+        evaluate=_evaluation_of(directory),
     )
 
 
-def _evaluation_of(run: RunDirectory) -> Evaluate:
-    """Measures the agent of a run."""
+def _evaluation_of(directory: RunDirectory) -> Evaluate:
+    """A function that measures the agent of a run directory."""
 
     @cache
     def agent(model_edges: bool, estimator: str) -> Agent:
-        return run.agent(model_edges=model_edges).with_estimator(estimator)
+        return directory.agent(model_edges=model_edges).with_estimator(estimator)
 
     def measured(measurement: Measurement, episodes: int, seed: int) -> Evaluation:
         how = measurement.execution
@@ -96,12 +97,12 @@ def _evaluation_of(run: RunDirectory) -> Evaluate:
     return measured
 
 
-def scalars_of(run: RunDirectory) -> dict[str, float]:
-    """Transitions that were found, and errors on what was held out."""
-    seen, notes = run.agent(model_edges=False).table, run.notes()
+def scalars_of(directory: RunDirectory) -> dict[str, float]:
+    """Sizes of the table, and errors on held-out data."""
+    seen, notes = directory.agent(model_edges=False).table, directory.notes()
     found: dict[str, float] = {"sets": seen.num_nodes, "edges": seen.num_edges}
     if "model_edges" in notes:
-        found["edges with model-generated ones"] = run.agent().table.num_edges
+        found["edges with model-generated ones"] = directory.agent().table.num_edges
     if notes.get("detector"):
         found["detector error"] = notes["detector"]["full_set"]
         found["detector states"] = notes["detector"]["states"]
@@ -111,7 +112,7 @@ def scalars_of(run: RunDirectory) -> dict[str, float]:
 
 
 def curves_of(metrics: list[dict[str, Any]]) -> dict[str, Curve]:
-    """Transitions over steps of exploring; success of attempts over steps of practising; and so on."""
+    """The recorded curves, by name."""
     curves = {
         name: [[line[x], line[y]] for line in metrics if line["phase"] == phase and y in line]
         for name, (phase, x, y) in CURVES.items()
@@ -125,11 +126,11 @@ CURVES = {
     "detector error": ("detect", "updates", "error_full_set"),
     "forward model error": ("forward_model", "updates", "error"),
 }
-"""Curves by name: the phase whose metrics hold them, and the names of x and y there."""
+"""For each curve: the phase whose metrics hold it, and the names of x and y there."""
 
 
 def _ends(clock: list[float]) -> Iterator[float]:
-    """The last reading of a clock before each time that it began anew."""
+    """The last value of a clock before each restart."""
     for now, later in pairwise([*clock, 0.0]):
         if later < now:
             yield now

@@ -1,4 +1,4 @@
-"""Plots of what people would rather see than read. A plot is data; drawing it is another matter."""
+"""The plots of the report: a plot is data, and `draw_plot` draws it."""
 
 import hashlib
 import json
@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from attribute_planner.experiments.aggregates import number_of
+from attribute_planner.experiments.aggregates import aggregate_of
 from attribute_planner.experiments.records import Record
 from attribute_planner.experiments.run_specs.blocks import SIZES, SMALL_SIZES
 from attribute_planner.experiments.tables import sample_size
@@ -18,9 +18,9 @@ from attribute_planner.experiments.tables.layout import PERCENT
 class Line:
     """A line of a plot.
 
-    label: what it shows; lines of the same label look alike.
-    panel: in which of the plot's panels it stands.
-    points: `(x, y)`; spread: `(low, high)` around each of them, or nothing.
+    label: its name in the legend; lines of the same label have the same colour.
+    panel: the panel that it belongs to.
+    points: `(x, y)`; spread: `(low, high)` for each point, or empty.
     published: whether its numbers are the paper's.
     """
 
@@ -33,9 +33,9 @@ class Line:
 
 @dataclass(frozen=True)
 class Plot:
-    """A plot: its panels side by side, each with the lines that name it.
+    """A plot with its panels side by side.
 
-    logarithmic_x: whether the x axis is logarithmic. The y axis is, where lines differ by orders of magnitude.
+    logarithmic_x: whether the x axis is logarithmic. The y axis is if lines differ by orders of magnitude.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Plot:
 
     @property
     def digest(self) -> str:
-        """A short name for all that the plot shows."""
+        """A hash of the plot's data."""
         return hashlib.sha256(json.dumps(asdict(self)).encode()).hexdigest()[:16]
 
 
@@ -59,7 +59,7 @@ def sample_size_plot(records: Sequence[Record]) -> Plot:
         entries = [row.entries[columns.index(label)] for row in sample_size.TABLE.rows]
         theirs, own = (list(zip(each.values(), entries, strict=True)) for each in (SIZES, sizes))
         published = tuple((float(size), entry.published) for size, entry in theirs if entry.published is not None)
-        numbers = [(size, number_of(entry.ours, records, PERCENT)) for size, entry in own if entry.ours is not None]
+        numbers = [(size, aggregate_of(entry.ours, records, PERCENT)) for size, entry in own if entry.ours is not None]
         ours = [(float(size), number) for size, number in numbers if number is not None]
         model = label.removesuffix(", multi-step")
         if published:
@@ -76,30 +76,28 @@ def sample_size_plot(records: Sequence[Record]) -> Plot:
 
 
 Labels = dict[str, dict[str, str]]
-"""What lines are called: by world, then by the variant that is trained there."""
+"""Labels of lines, by environment, then by variant."""
 
 
 def _in_grid_worlds(labels: dict[str, str]) -> Labels:
     return {"switches": labels, "crafting": labels}
 
 
-COUNT_BONUS, ON_THE_GRAPH, AT_RANDOM = "bonus N^-0.5", "on the graph itself", "at random"
+COUNT_BONUS, GRAPH, RANDOM = "bonus N^-0.5", "graph exploration", "random"
 EXPLORERS: Labels = {
     **_in_grid_worlds(
         {
             "default": "bonus (N/t + 0.001)^-0.5",
             "count-bonus": COUNT_BONUS,
-            "graph-explorer": ON_THE_GRAPH,
-            "random-explorer": AT_RANDOM,
+            "graph-explorer": GRAPH,
+            "random-explorer": RANDOM,
         }
     ),
-    "starcraft-small": {"paper": COUNT_BONUS, "graph-explorer": ON_THE_GRAPH, "random-explorer": AT_RANDOM},
+    "starcraft-small": {"paper": COUNT_BONUS, "graph-explorer": GRAPH, "random-explorer": RANDOM},
     "starcraft-large": {"paper": COUNT_BONUS},
 }
-LEARNERS = _in_grid_worlds({"default": "AP, all our changes", "paper": "AP as published"})
-PUPILS = _in_grid_worlds(
-    {"reinforce-multi-step": "Reinforce, test tasks", "reinforce-curriculum": "Reinforce, curriculum"}
-)
+PLANNERS = _in_grid_worlds({"default": "AP, all our changes", "paper": "AP as published"})
+TASK_LEARNERS = _in_grid_worlds({"ppo-multi-step": "PPO, test tasks", "ppo-curriculum": "PPO, curriculum"})
 
 
 def edges_plot(records: Sequence[Record]) -> Plot:
@@ -108,21 +106,20 @@ def edges_plot(records: Sequence[Record]) -> Plot:
 
 
 def success_plot(records: Sequence[Record]) -> Plot:
-    """The share that succeeds of what is attempted while learning, a line for each seed.
-
-    The planner attempts transitions to neighbouring sets, a baseline the tasks that it is trained on.
-    """
-    lines = _curves(records, "attempts that succeed", LEARNERS) + _curves(records, "trials that succeed", PUPILS)
-    return Plot("success", "steps", "share of attempts that succeed", lines)
+    """Success rate while learning, a line for each seed: of the planner's attempts, or of a baseline's episodes."""
+    lines = _curves(records, "attempts that succeed", PLANNERS) + _curves(
+        records, "episodes that succeed", TASK_LEARNERS
+    )
+    return Plot("success", "steps", "success rate", lines)
 
 
 def _curves(records: Sequence[Record], curve: str, labels: Labels) -> tuple[Line, ...]:
     return tuple(
-        Line(label, world, tuple((x, y) for x, y in record.curves[curve]))
-        for world, variants in labels.items()
+        Line(label, environment, tuple((x, y) for x, y in record.curves[curve]))
+        for environment, variants in labels.items()
         for variant, label in variants.items()
         for record in records
-        if record.subject == f"{world}-{variant}" and curve in record.curves
+        if record.run_spec == f"{environment}-{variant}" and curve in record.curves
     )
 
 
@@ -131,13 +128,13 @@ PLOTS: tuple[Callable[[Sequence[Record]], Plot], ...] = (sample_size_plot, edges
 COLOURS = ("#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377")
 PANEL_INCHES = (4.2, 3.0)
 LABEL_INCHES, LABELS_PER_PANEL = 0.2, 2
-"""What lines are called stands below the panels, in so many columns for each: beside the lines there may be no room."""
+"""Height of a line of the legend, which stands below the panels, and its columns per panel."""
 ORDERS_OF_MAGNITUDE = 100
-"""Where the highest line is so many times as high as the lowest, the latter would not be seen on a linear axis."""
+"""Ratio of the highest to the lowest line from which the y axis is logarithmic."""
 
 
 def draw_plot(path: Path, plot: Plot) -> None:
-    """Draw a plot as SVG. The file tells the digest of what it shows, and no time or version."""
+    """Draw a plot as SVG. The file contains the digest of the plot and no time or version."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
@@ -185,6 +182,6 @@ def _draw_panel(axis: Any, plot: Plot, lines: Sequence[Line]) -> None:
 
 
 def digest_in(path: Path) -> str:
-    """The digest that a drawn plot tells."""
+    """The digest in a drawn plot."""
     text = path.read_text(encoding="utf-8")
     return text.partition("<dc:description>")[2].partition("</dc:description>")[0]

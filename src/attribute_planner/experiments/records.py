@@ -1,4 +1,4 @@
-"""Records: what came of a cell, one JSON file each, with all that is needed to make it again."""
+"""Records: the results of a run, one JSON file each, with everything that is needed to repeat it."""
 
 import json
 import re
@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from attribute_planner.errors import AttributePlannerError
-from attribute_planner.experiments.runs import Cell, Execution, Measurement
+from attribute_planner.experiments.runs import Execution, Measurement, Run
 from attribute_planner.storage.arrays import write_bytes
 
-FORMAT = 1
+FORMAT = 2
 
 Curve = list[list[float]]
 """Points of a curve: `[x, y]` each."""
@@ -18,12 +18,12 @@ Curve = list[list[float]]
 
 @dataclass(frozen=True)
 class Result:
-    """One measurement: success on fresh tasks.
+    """One measurement: success on new tasks.
 
-    success: share of the episodes; interval: its 95 % interval.
+    success: fraction of the episodes; interval: its 95 % interval.
     mean_steps: environment steps of the successful episodes; `None` if there were none.
-    mean_replans, planned: replans per episode and mean probability that the plans promised; `None` for a baseline.
-    seconds: how long it took to measure.
+    mean_replans, planned: replans per episode, and mean probability of the first plans; `None` for a baseline.
+    seconds: duration of the measurement.
     """
 
     task: str
@@ -47,20 +47,20 @@ class Result:
 
 @dataclass(frozen=True)
 class Record:
-    """What came of a cell.
+    """The results of a run.
 
-    cell, subject, seed, scale: which one it is.
-    command: what does it again.
+    run, run_spec, seed, scale: which run it is.
+    command: repeats the run.
     configuration: the environment's parameters, and all settings of the training.
-    trained, evaluated: commit, versions and hardware of both, which may differ.
-    training_seconds: how long training took, compiling included.
-    results: what was measured, in that order.
-    scalars: numbers that training left behind: transitions found, errors of detector and outlook.
-    curves: how numbers went while training.
+    trained, evaluated: version, commit and hardware of the training and of the latest measurement.
+    training_seconds: duration of the training, including compilation.
+    results: the measurements in the order in which they were made.
+    scalars: metrics at the end of training: size of the table, errors of detector and forward model.
+    curves: metrics over training.
     """
 
-    cell: str
-    subject: str
+    run: str
+    run_spec: str
     seed: int
     scale: str
     command: str
@@ -73,34 +73,34 @@ class Record:
     curves: dict[str, Curve] = field(default_factory=dict)
 
     def result(self, measurement: Measurement) -> Result | None:
-        """What came of a measurement, if it has been made."""
+        """The result of a measurement, if there is one."""
         return next((each for each in self.results if each.measurement == measurement), None)
 
-    def missing(self, cell: Cell) -> list[Measurement]:
-        """What is still to be measured on its cell."""
-        return [each for each in cell.subject.measurements if self.result(each) is None]
+    def missing(self, run: Run) -> list[Measurement]:
+        """The measurements of the run that have no result yet."""
+        return [each for each in run.spec.measurements if self.result(each) is None]
 
 
-def record_path(folder: Path, cell: Cell) -> Path:
-    """Where the record of a cell lies."""
-    return folder / f"{cell.name}.json"
+def record_path(folder: Path, run: Run) -> Path:
+    """The path of the record of a run."""
+    return folder / f"{run.name}.json"
 
 
 def write_record(folder: Path, record: Record) -> None:
-    """Keep a record: written beside the old one and put in its place, so that a kill leaves one of them whole."""
+    """Write a record atomically: an interruption leaves the old or the new one."""
     folder.mkdir(parents=True, exist_ok=True)
     text = json.dumps({"format": FORMAT, **asdict(record)}, indent=1, allow_nan=False)
-    write_bytes(folder / f"{record.cell}.json", _short_lists_on_one_line(text).encode() + b"\n")
+    write_bytes(folder / f"{record.run}.json", _short_lists_on_one_line(text).encode() + b"\n")
 
 
-def read_record(folder: Path, cell: Cell) -> Record | None:
-    """The record of a cell, as far as it has come; `None` if there is none."""
-    path = record_path(folder, cell)
+def read_record(folder: Path, run: Run) -> Record | None:
+    """The record of a run, complete or not; `None` if there is none."""
+    path = record_path(folder, run)
     return _read(path) if path.exists() else None
 
 
 def read_records(folder: Path) -> list[Record]:
-    """All records in a folder, by name."""
+    """All records in a folder, sorted by name."""
     return [_read(path) for path in sorted(folder.glob("*.json"))]
 
 
@@ -108,26 +108,21 @@ def _read(path: Path) -> Record:
     try:
         saved = json.loads(path.read_text(encoding="utf-8"))
         if saved.pop("format") != FORMAT:
-            raise AttributePlannerError(f"{path} is a record of another format than {FORMAT}.")
+            raise AttributePlannerError(f"{path} is not a record of format {FORMAT}.")
         unknown = set(saved) - {each.name for each in fields(Record)}
         if unknown:
-            raise AttributePlannerError(f"{path} has fields that do not exist: {', '.join(sorted(unknown))}.")
+            raise AttributePlannerError(f"{path} has unknown fields: {', '.join(sorted(unknown))}.")
         return Record(**saved | {"results": [Result(**each) for each in saved["results"]]})
     except (ValueError, LookupError, TypeError) as error:
         raise AttributePlannerError(f"{path} is not a record: {error!r}") from error
 
 
 def _short_lists_on_one_line(text: str) -> str:
-    """Points and intervals in a line each: people read these files, too, and look at what changed in them."""
+    """Points and intervals on one line each, which keeps files and their diffs readable."""
     return re.sub(r"\[\s+(-?[\w.+-]+),\s+(-?[\w.+-]+)\s+\]", r"[\1, \2]", text)
 
 
-def is_begun(folder: Path, cell: Cell) -> bool:
-    """Whether a cell is trained, and perhaps measured in part."""
-    return read_record(folder, cell) is not None
-
-
-def is_recorded(folder: Path, cell: Cell) -> bool:
-    """Whether nothing is left to do for a cell."""
-    record = read_record(folder, cell)
-    return record is not None and not record.missing(cell)
+def is_recorded(folder: Path, run: Run) -> bool:
+    """Whether the record of a run is complete."""
+    record = read_record(folder, run)
+    return record is not None and not record.missing(run)

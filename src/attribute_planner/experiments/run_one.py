@@ -1,14 +1,15 @@
-"""A trial: one cell carried out. Train what is not trained yet, measure what is not measured yet, keep a record."""
+"""One run: train what is not trained yet, measure what is not measured yet, write a record."""
 
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from attribute_planner.errors import AttributePlannerError
 from attribute_planner.experiments.baseline_run import is_baseline_config, trained_baseline
 from attribute_planner.experiments.planner_run import is_planner_config, trained_planner
-from attribute_planner.experiments.records import Record, Result, read_record, write_record
-from attribute_planner.experiments.runs import Cell, Measurement, command_of
+from attribute_planner.experiments.records import Record, Result, read_record, record_path, write_record
+from attribute_planner.experiments.runs import Measurement, Run, command_of
 from attribute_planner.experiments.trained import Trained
 from attribute_planner.storage.provenance import provenance
 
@@ -17,49 +18,64 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Folders:
-    """Where things are kept.
+    """Where files are written.
 
-    records: one JSON file per cell.
-    work: one run directory per cell; what lies there trained is not trained again.
+    records: one JSON file per run.
+    work: one run directory per run; a model that is trained there is not trained again.
     """
 
     records: Path
     work: Path
 
 
-def carry_out(cell: Cell, folders: Folders, say: Say, *, only_train: bool = False) -> Record:
-    """Do what is left to do for a cell, or only its training. The record is kept after every measurement."""
-    trained = train_subject(cell, folders.work / cell.name, say)
-    record = read_record(folders.records, cell) or new_record(cell, trained)
-    write_record(folders.records, record)
-    for measurement in () if only_train else record.missing(cell):
-        result = measure(trained, measurement, cell)
-        say(f"{cell.name}: {measurement.task}, {measurement.execution.mode}: {result.success:.1%}")
+def run_one(run: Run, folders: Folders, say: Say, *, only_train: bool = False) -> Record:
+    """Complete a run, or only its training. The record is written after every measurement."""
+    record = read_record(folders.records, run)
+    if record is not None and not is_current(record, run):
+        raise _other_settings(run, folders)
+    trained = train_or_load(run, folders.work / run.name, say)
+    if record is None:
+        record = new_record(run, trained)
+        write_record(folders.records, record)
+    elif (record.configuration, record.trained) != (trained.configuration, trained.provenance):
+        raise _other_settings(run, folders)
+    for measurement in () if only_train else record.missing(run):
+        result = measure(trained, measurement, run)
+        say(f"{run.name}: {measurement.task}, {measurement.execution.mode}: {result.success:.1%}")
         record = replace(record, results=[*record.results, result], evaluated=provenance())
         write_record(folders.records, record)
     return record
 
 
-def train_subject(cell: Cell, run_dir: Path, say: Say) -> Trained:
-    """The cell's subject, trained here or found trained."""
-    train = trained_baseline if cell.subject.is_baseline else trained_planner
-    return train(cell, run_dir, say)
+def train_or_load(run: Run, run_dir: Path, say: Say) -> Trained:
+    """The trained model of a run, loaded from its run directory if it is there."""
+    train = trained_baseline if run.spec.is_baseline else trained_planner
+    return train(run, run_dir, say)
 
 
-def is_current(record: Record, cell: Cell) -> bool:
-    """Whether the cell would still be trained with the settings that its record tells of."""
+def is_current(record: Record, run: Run) -> bool:
+    """Whether the record was made with the settings that the run has today."""
     trained = record.configuration["config"]
-    return is_baseline_config(trained, cell) if cell.subject.is_baseline else is_planner_config(trained, cell)
+    return is_baseline_config(trained, run) if run.spec.is_baseline else is_planner_config(trained, run)
 
 
-def new_record(cell: Cell, trained: Trained) -> Record:
-    """A record in which nothing is measured yet."""
+def _other_settings(run: Run, folders: Folders) -> AttributePlannerError:
+    """Results of two trainings must not end up in one record."""
+    path = record_path(folders.records, run)
+    return AttributePlannerError(
+        f"{path} was begun with another training (other settings, version or machine); "
+        "move it away, or give another --records."
+    )
+
+
+def new_record(run: Run, trained: Trained) -> Record:
+    """A record without results."""
     return Record(
-        cell=cell.name,
-        subject=cell.subject.name,
-        seed=cell.seed,
-        scale=cell.scale,
-        command=command_of(cell),
+        run=run.name,
+        run_spec=run.spec.name,
+        seed=run.seed,
+        scale=run.scale,
+        command=command_of(run),
         configuration=trained.configuration,
         trained=trained.provenance,
         evaluated=provenance(),
@@ -69,10 +85,10 @@ def new_record(cell: Cell, trained: Trained) -> Record:
     )
 
 
-def measure(trained: Trained, measurement: Measurement, cell: Cell) -> Result:
-    """One measurement. Its tasks depend on the seed alone: all subjects are given the same."""
+def measure(trained: Trained, measurement: Measurement, run: Run) -> Result:
+    """One measurement. Its tasks depend on the seed alone: all models are measured on the same tasks."""
     started = time.monotonic()
-    evaluation = trained.evaluate(measurement, cell.episodes, cell.seed)
+    evaluation = trained.evaluate(measurement, run.episodes, run.seed)
     return Result(
         task=measurement.task,
         mode=measurement.execution.mode,
@@ -90,5 +106,5 @@ def measure(trained: Trained, measurement: Measurement, cell: Cell) -> Result:
 
 
 def _number(value: float) -> float | None:
-    """JSON has no NaN, and more digits say nothing."""
+    """Rounded to four digits; `None` for NaN, which JSON does not have."""
     return None if value != value else round(value, 4)

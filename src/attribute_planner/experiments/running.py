@@ -1,6 +1,7 @@
-"""Running cells: those that are missing, one after the other or in several processes. A cell that fails stops no other.
+"""Execution of runs that are not recorded yet, in one process or several. A failed run does not stop the others.
 
-`python -m attribute_planner.experiments.running --help` is `attribute-planner reproduce` where only JAX is installed.
+`python -m attribute_planner.experiments.running` does the same as `attribute-planner reproduce`, without a report and
+without the packages of the command line.
 """
 
 import argparse
@@ -15,64 +16,67 @@ from itertools import groupby
 from pathlib import Path
 
 from attribute_planner.experiments.estimates import seconds_of
-from attribute_planner.experiments.records import is_begun, is_recorded
-from attribute_planner.experiments.run_one import Folders, Say, carry_out
-from attribute_planner.experiments.runs import SCALES, Cell
-from attribute_planner.experiments.tables import chosen_cells
+from attribute_planner.experiments.records import is_recorded, read_record
+from attribute_planner.experiments.run_one import Folders, Say, is_current, run_one
+from attribute_planner.experiments.runs import SCALES, Run
+from attribute_planner.experiments.tables import chosen_runs
 from attribute_planner.storage.compilation_cache import keep_compiled
 
 WORK = Path("runs/reproduce")
 RECORDS = Path("reproduction/records")
 COMPILED = "compiled"
-"""The folder of the work in which cells keep what they compiled: most need what others have needed before."""
+"""The folder, below the work folder, of the compilation cache that all runs share."""
 
 
-def run_cells(
-    cells: Iterable[Cell], folders: Folders, processes: int = 1, say: Say = print, *, only_train: bool = False
-) -> list[Cell]:
-    """Carry out the cells that are not recorded yet, or only their training; those that failed."""
+def run_all(
+    runs: Iterable[Run], folders: Folders, processes: int = 1, say: Say = print, *, only_train: bool = False
+) -> list[Run]:
+    """Complete the runs that are not recorded yet, or only their training; returns those that failed."""
 
-    def is_done(cell: Cell) -> bool:
-        return is_begun(folders.records, cell) if only_train else is_recorded(folders.records, cell)
+    def is_done(run: Run) -> bool:
+        if not only_train:
+            return is_recorded(folders.records, run)
+        record = read_record(folders.records, run)
+        return record is not None and is_current(record, run)
 
-    missing = [cell for cell in cells if not is_done(cell)]
+    missing = [run for run in runs if not is_done(run)]
     if processes > 1:
 
-        def start(piece: Sequence[Cell]) -> subprocess.Popen:
+        def start(piece: Sequence[Run]) -> subprocess.Popen:
             return _start(piece, folders, only_train)
 
         _run_in_processes(pieces_of(missing, processes), processes, start, is_done, say)
-        return [cell for cell in missing if not is_done(cell)]
-    return [cell for cell in missing if not _succeeds(cell, folders, say, only_train)]
+        return [run for run in missing if not is_done(run)]
+    return [run for run in missing if not _succeeds(run, folders, say, only_train)]
 
 
 def end_in_order_when_told() -> None:
-    """Leave as if interrupted when the system asks this process to end, so that those that it started end too."""
+    """On SIGTERM, exit as on an interrupt, so that child processes are terminated too."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
 
 
-def _succeeds(cell: Cell, folders: Folders, say: Say, only_train: bool) -> bool:
-    """Carry out a cell. Whatever goes wrong in it is its own affair."""
+def _succeeds(run: Run, folders: Folders, say: Say, only_train: bool) -> bool:
+    """Complete a run; an exception is reported and not raised."""
     started = time.monotonic()
     try:
-        carry_out(cell, folders, say, only_train=only_train)
+        run_one(run, folders, say, only_train=only_train)
     except Exception:
-        say(f"{cell.name}: failed\n{traceback.format_exc()}")
+        say(f"{run.name}: failed\n{traceback.format_exc()}")
         return False
-    say(f"{cell.name}: done after {time.monotonic() - started:.0f} s")
+    say(f"{run.name}: done after {time.monotonic() - started:.0f} s")
     return True
 
 
 def _run_in_processes(
-    pieces: Sequence[Sequence[Cell]],
+    pieces: Sequence[Sequence[Run]],
     processes: int,
-    start: Callable[[Sequence[Cell]], subprocess.Popen],
-    is_done: Callable[[Cell], bool],
+    start: Callable[[Sequence[Run]], subprocess.Popen],
+    is_done: Callable[[Run], bool],
     say: Say,
 ) -> None:
-    """The longest work first, several pieces at a time, each in a process of its own."""
+    """Longest pieces first, several at a time, each in its own process."""
     waiting = sorted(pieces, key=_seconds, reverse=True)
-    running: list[tuple[subprocess.Popen, Sequence[Cell]]] = []
+    running: list[tuple[subprocess.Popen, Sequence[Run]]] = []
     try:
         while waiting or running:
             while waiting and len(running) < processes:
@@ -83,8 +87,8 @@ def _run_in_processes(
                 running.remove((process, piece))
                 if process.returncode != 0:
                     say(f"A process ended with exit status {process.returncode}.")
-                left = [cell for cell in piece if not is_done(cell)]
-                if process.returncode < 0 and len(left) > 1:  # killed while at the first, before it came to the others
+                left = [run for run in piece if not is_done(run)]
+                if process.returncode < 0 and len(left) > 1:  # killed during the first of them
                     waiting.append(left[1:])
     finally:
         for process, _ in running:
@@ -94,71 +98,71 @@ def _run_in_processes(
 SECONDS_BETWEEN_LOOKS = 0.2
 
 
-def pieces_of(cells: Sequence[Cell], processes: int) -> list[list[Cell]]:
-    """The cells in pieces of work.
+def pieces_of(runs: Sequence[Run], processes: int) -> list[list[Run]]:
+    """The runs in pieces, one process each.
 
-    What was compiled for a cell serves others of the same model in the same environment, those of the same subject
-    above all. So they stay together, in pieces that are short enough to keep all processes busy until the end.
+    Runs of the same model in the same environment share most compiled functions, so they stay in one piece, as long as
+    the pieces are short enough to keep all processes busy.
     """
-    longest = _seconds(cells) / (processes * PIECES_PER_PROCESS)
-    pieces: list[list[Cell]] = []
-    for _, alike in groupby(sorted(cells, key=_kind), key=_kind):
+    longest = _seconds(runs) / (processes * PIECES_PER_PROCESS)
+    pieces: list[list[Run]] = []
+    for _, alike in groupby(sorted(runs, key=_kind), key=_kind):
         pieces.append([])
-        for cell in alike:
-            if pieces[-1] and _seconds([*pieces[-1], cell]) > longest:
+        for run in alike:
+            if pieces[-1] and _seconds([*pieces[-1], run]) > longest:
                 pieces.append([])
-            pieces[-1].append(cell)
+            pieces[-1].append(run)
     return pieces
 
 
 PIECES_PER_PROCESS = 6
-"""Of about equal length, or shorter: enough for one that takes longer than was thought to hold up no other."""
+"""Several short pieces per process, so that a wrong estimate for one does not delay the end."""
 
 
-def _kind(cell: Cell) -> tuple[str, str]:
-    """Cells of a kind have most of what is compiled in common."""
-    return cell.subject.environment, cell.subject.model
+def _kind(run: Run) -> tuple[str, str]:
+    """Runs of the same kind share most compiled functions."""
+    return run.spec.environment, run.spec.model
 
 
-def _seconds(cells: Sequence[Cell]) -> float:
-    return sum(map(seconds_of, cells))
+def _seconds(runs: Sequence[Run]) -> float:
+    return sum(map(seconds_of, runs))
 
 
-def _start(cells: Sequence[Cell], folders: Folders, only_train: bool) -> subprocess.Popen:
-    names = [cell.name for cell in cells]
-    where = ["--records", str(folders.records), "--work", str(folders.work), "--scale", cells[0].scale]
+def _start(runs: Sequence[Run], folders: Folders, only_train: bool) -> subprocess.Popen:
+    names = [run.name for run in runs]
+    where = ["--records", str(folders.records), "--work", str(folders.work), "--scale", runs[0].scale]
     what = ["--only-train"] if only_train else []
-    # Each would otherwise take most of a GPU's memory for itself at once.
+    # Otherwise each process reserves most of the GPU's memory.
     environment = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", **os.environ}
-    command = [sys.executable, "-m", "attribute_planner.experiments.running", *where, *what, "--cells", *names]
+    command = [sys.executable, "-m", "attribute_planner.experiments.running", *where, *what, "--runs", *names]
     return subprocess.Popen(command, env=environment)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run cells; 0 only if none failed."""
+    """Complete runs; the exit code is 0 if none failed."""
     parser = argparse.ArgumentParser(prog="python -m attribute_planner.experiments.running", description=__doc__)
-    parser.add_argument("tables", nargs="*", help="which tables to fill; all if none is named")
+    parser.add_argument("tables", nargs="*", help="tables to fill; all if none is given")
     parser.add_argument("--scale", choices=list(SCALES), default="paper")
-    parser.add_argument("--seeds", type=int, help="trainings per row; the scale's own number if not given")
-    parser.add_argument("--cells", nargs="*", default=[], help="only these, or those whose names begin so")
-    parser.add_argument("--records", type=Path, default=RECORDS, help="where records are kept")
-    parser.add_argument("--work", type=Path, default=WORK, help="where run directories are kept")
+    parser.add_argument("--seeds", type=int, help="seeds per row; by default those of the scale")
+    parser.add_argument("--runs", nargs="*", default=[], help="only these runs, or those whose names start so")
+    parser.add_argument("--records", type=Path, default=RECORDS, help="folder of the records")
+    parser.add_argument("--work", type=Path, default=WORK, help="folder of the run directories")
     parser.add_argument("--processes", type=int, default=1)
-    parser.add_argument("--only-train", action="store_true", help="measure another time, or elsewhere")
-    parser.add_argument("--dry-run", action="store_true", help="only list the cells")
+    parser.add_argument("--only-train", action="store_true", help="train without measuring")
+    parser.add_argument("--dry-run", action="store_true", help="list the runs without running them")
     options = parser.parse_args(arguments)
-    cells = chosen_cells(options.tables, options.scale, options.seeds, options.cells)
+    runs = chosen_runs(options.tables, options.scale, options.seeds, options.runs)
     if options.dry_run:
-        for cell in cells:
-            state = "recorded" if is_recorded(options.records, cell) else f"{seconds_of(cell):.0f} s"
-            print(f"{cell.name}\t{state}")
+        for run in runs:
+            state = "recorded" if is_recorded(options.records, run) else f"{seconds_of(run):.0f} s"
+            print(f"{run.name}\t{state}")
         return 0
     keep_compiled(options.work / COMPILED)
     folders = Folders(options.records, options.work)
     end_in_order_when_told()
-    failed = run_cells(cells, folders, options.processes, _say, only_train=options.only_train)
-    for cell in failed:
-        _say(f"{cell.name}: not recorded")
+    failed = run_all(runs, folders, options.processes, _say, only_train=options.only_train)
+    for run in failed:
+        _say(f"{run.name}: not recorded")
     return 1 if failed else 0
 
 

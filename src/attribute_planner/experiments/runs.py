@@ -1,6 +1,6 @@
-"""Cells: the independent pieces of work that fill the tables. A cell is one training, and all that is measured on it.
+"""Runs: one training each, with everything that is measured on it.
 
-A cell is data: what is trained (a subject), with which seed, at which scale. Several tables may read one cell.
+A run is data: a specification (`RunSpec`), a seed and a scale. Several tables may use one run.
 """
 
 from collections.abc import Iterable
@@ -14,16 +14,16 @@ from attribute_planner.environments.registry import make
 from attribute_planner.storage.settings import with_setting
 
 PLANNER = "planner"
-"""The model that is not a baseline."""
+"""The model name of the agent that plans."""
 
 
 @dataclass(frozen=True)
 class Execution:
-    """How a trained agent is put to the test.
+    """How a trained agent is executed in a measurement.
 
-    mode: as in `ExecutionConfig`; `reactive` for a baseline, which does not plan.
-    estimator: how c_π is estimated.
-    imagined: whether the table may hold transitions that were only imagined.
+    mode: the name of an executor; `reactive` for a baseline, which does not plan.
+    estimator: the estimator of c_π.
+    model_edges: whether the table includes model-generated edges.
     """
 
     mode: str = "default"
@@ -38,46 +38,46 @@ REACTIVE = Execution("reactive", "", model_edges=False)
 
 
 def ours_in(environment: str) -> Execution:
-    """Our way, with the estimate of c_π that the environment's settings name."""
+    """The default execution with the estimator of c_π that the environment's preset names."""
     return Execution(estimator=default_config(environment).estimator)
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """Success on a task, in one way of execution."""
+    """Success on a task with one kind of execution."""
 
     task: str
     execution: Execution
 
 
 def measured(tasks: Iterable[str], *executions: Execution) -> tuple[Measurement, ...]:
-    """Every task in every way of execution."""
+    """Every task with every kind of execution."""
     return tuple(Measurement(task, execution) for task in tasks for execution in executions)
 
 
 @dataclass(frozen=True)
-class Subject:
-    """What is trained, once per seed.
+class RunSpec:
+    """What is trained and measured, once per seed.
 
-    name: what its cells are called after.
+    name: the first part of the names of its runs.
     environment: name of a built-in environment.
+    measurements: what is measured after training.
     model: `PLANNER`, or the name of a baseline.
-    regime: what a baseline is trained on; empty for the planner, which sees no tasks.
-    preset: the planner's settings: `default`, or `paper` for those as published.
-    settings: changes to them, as `NAME=VALUE`; small: further ones at the small scale.
-    small_world: parameters of the environment at the small scale, by name.
-    measurements: what is measured on it.
+    training_distribution: the tasks that a baseline is trained on; empty for the planner, which is trained on none.
+    preset: the planner's settings: `default`, or `paper` for the published ones.
+    settings: changes to the preset, as `NAME=VALUE`; small: further changes at the small scale.
+    small_env: parameters of the environment at the small scale, by name.
     """
 
     name: str
     environment: str
     measurements: tuple[Measurement, ...]
     model: str = PLANNER
-    regime: str = ""
+    training_distribution: str = ""
     preset: str = "default"
     settings: tuple[str, ...] = ()
     small: tuple[str, ...] = ()
-    small_world: tuple[tuple[str, Any], ...] = ()
+    small_env: tuple[tuple[str, Any], ...] = ()
 
     @property
     def is_baseline(self) -> bool:
@@ -86,10 +86,10 @@ class Subject:
 
 @dataclass(frozen=True)
 class Scale:
-    """How much is done.
+    """The size of an experiment.
 
     episodes: tasks per measurement.
-    seeds: trainings of the planner; baseline_seeds: of a baseline.
+    seeds: number of seeds of the planner; baseline_seeds: of a baseline.
     """
 
     episodes: int
@@ -101,17 +101,17 @@ SCALES = {"small": Scale(episodes=20, seeds=1, baseline_seeds=1), "paper": Scale
 
 
 @dataclass(frozen=True)
-class Cell:
-    """One training of a subject, and all that is measured on it."""
+class Run:
+    """One training of a `RunSpec`, with its measurements."""
 
-    subject: Subject
+    spec: RunSpec
     seed: int
     scale: str
 
     @property
     def name(self) -> str:
-        """What its record and its run directory are called."""
-        return f"{self.scale}-{self.subject.name}-{self.seed}"
+        """The name of its record and of its run directory."""
+        return f"{self.scale}-{self.spec.name}-{self.seed}"
 
     @property
     def episodes(self) -> int:
@@ -119,27 +119,27 @@ class Cell:
 
     @property
     def assignments(self) -> tuple[str, ...]:
-        """The settings that differ from the preset's."""
-        return self.subject.settings + (self.subject.small if self.scale == "small" else ())
+        """The settings that differ from the preset."""
+        return self.spec.settings + (self.spec.small if self.scale == "small" else ())
 
     def environment(self) -> Environment:
-        """The world in which it is trained and measured."""
-        return make(self.subject.environment, **dict(self.subject.small_world if self.scale == "small" else ()))
+        """The environment in which it is trained and measured."""
+        return make(self.spec.environment, **dict(self.spec.small_env if self.scale == "small" else ()))
 
 
-def cells_of(subjects: Iterable[Subject], scale: str, seeds: int | None = None) -> list[Cell]:
-    """The cells of subjects; the scale's number of seeds if none is given."""
-    return [Cell(subject, seed, scale) for subject in subjects for seed in range(seeds or _seeds(subject, scale))]
+def runs_of(run_specs: Iterable[RunSpec], scale: str, seeds: int | None = None) -> list[Run]:
+    """The runs of these specifications; with the scale's number of seeds if none is given."""
+    return [Run(run_spec, seed, scale) for run_spec in run_specs for seed in range(seeds or _seeds(run_spec, scale))]
 
 
-def _seeds(subject: Subject, scale: str) -> int:
-    return SCALES[scale].baseline_seeds if subject.is_baseline else SCALES[scale].seeds
+def _seeds(run_spec: RunSpec, scale: str) -> int:
+    return SCALES[scale].baseline_seeds if run_spec.is_baseline else SCALES[scale].seeds
 
 
-def planner_config(cell: Cell) -> TrainConfig:
-    """All settings with which the planner of a cell is trained."""
-    preset = paper_config if cell.subject.preset == "paper" else default_config
-    return with_settings(preset(cell.subject.environment), cell.assignments)
+def planner_config(run: Run) -> TrainConfig:
+    """All settings of the planner of a run."""
+    preset = paper_config if run.spec.preset == "paper" else default_config
+    return with_settings(preset(run.spec.environment), run.assignments)
 
 
 def with_settings(config: Any, assignments: Iterable[str]) -> Any:
@@ -147,6 +147,6 @@ def with_settings(config: Any, assignments: Iterable[str]) -> Any:
     return reduce(with_setting, assignments, config)
 
 
-def command_of(cell: Cell) -> str:
-    """The command that does what a cell does, and nothing else."""
-    return f"attribute-planner reproduce --scale {cell.scale} --cells {cell.name}"
+def command_of(run: Run) -> str:
+    """The command that does this run alone."""
+    return f"attribute-planner reproduce --scale {run.scale} --runs {run.name}"

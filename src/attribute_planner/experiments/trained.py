@@ -1,4 +1,4 @@
-"""What a trial knows of a subject after its training, whichever model it is."""
+"""A trained model as the measurements see it, planner or baseline."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,18 +9,18 @@ from attribute_planner.experiments.records import Curve
 from attribute_planner.experiments.runs import Measurement
 
 Evaluate = Callable[[Measurement, int, int], Evaluation]
-"""What to measure, on how many tasks, with which seed."""
+"""Arguments: measurement, number of tasks, seed."""
 
 
 @dataclass(frozen=True)
 class Trained:
-    """A subject after its training.
+    """A trained model.
 
     configuration: the environment's parameters and all settings.
-    provenance: where it was trained.
-    seconds: how long that took, interruptions left out.
-    scalars, curves: numbers that training left behind, and how some of them went.
-    evaluate: measures it.
+    provenance: commit, versions and hardware of the training.
+    seconds: duration of the training without interruptions.
+    scalars, curves: metrics at the end of training, and over training.
+    evaluate: measures the model.
     """
 
     configuration: dict[str, Any]
@@ -32,11 +32,11 @@ class Trained:
 
 
 CURVE_POINTS = 60
-"""How many points of a curve are kept, at most."""
+"""Largest number of points of a recorded curve."""
 
 
 def thinned(points: Curve, most: int = CURVE_POINTS) -> Curve:
-    """At most so many points, evenly spread, the first and the last among them."""
+    """At most `most` points, evenly spaced, including the first and the last."""
     if len(points) > most:
         points = [points[round(number * (len(points) - 1) / (most - 1))] for number in range(most)]
     return [[x, float(f"{y:.4g}")] for x, y in points]

@@ -1,8 +1,8 @@
-"""Everything that is trained for the tables, by name."""
+"""All run specifications, by name."""
 
 from attribute_planner.experiments.run_specs import baselines, blocks, grid_worlds, starcraft
-from attribute_planner.experiments.runs import Subject
+from attribute_planner.experiments.runs import RunSpec
 
-SUBJECTS: dict[str, Subject] = {
-    subject.name: subject for module in (grid_worlds, blocks, starcraft, baselines) for subject in module.SUBJECTS
+RUN_SPECS: dict[str, RunSpec] = {
+    spec.name: spec for module in (grid_worlds, blocks, starcraft, baselines) for spec in module.RUN_SPECS
 }

@@ -1,6 +1,6 @@
-"""What is trained on the switches and on crafting: as published, with each of our changes alone, and with all."""
+"""Run specifications for switches and crafting: as published, with each of our changes alone, and with all of them."""
 
-from attribute_planner.experiments.runs import OURS, PUBLISHED, Execution, Subject, measured
+from attribute_planner.experiments.runs import OURS, PUBLISHED, Execution, RunSpec, measured
 
 MAIN_TASKS = {"switches": "multi-step", "crafting": "craft"}
 
@@ -11,35 +11,35 @@ SMALL = {
     "switches": ("explore.steps=100000", "practise.steps=600000"),
     "crafting": ("explore.steps=150000", "practise.steps=600000"),
 }
-"""A twentieth of the steps: enough to see the agents begin to learn."""
+"""1/20 of the steps: enough to see that the agents start to learn."""
 
 CHANGES = {
     "step-reward": ("practise.step_reward=-0.01",),
     "any-change": ("practise.stop_on_any_change=true",),
     "hindsight": ("practise.stop_on_any_change=true", "practise.hindsight=0.5"),
-    "reuse": (
+    "practise-ppo": (
         "practise.learning.update_epochs=4",
         "practise.learning.num_minibatches=4",
         "practise.learning.gae_lambda=0.95",
         "practise.learning.anneal=true",
     ),
 }
-"""Our changes to the training as published, one at a time; hindsight has to know where an attempt ended."""
+"""Changes to the published training, one at a time. Hindsight needs attempts that end with any change."""
 
-BARELY_PRACTISED = "practise.steps=1"
-"""Where only exploration is looked at."""
+NO_PRACTICE = "practise.steps=1"
+"""For runs of which only the exploration is reported."""
 
 EXPLORERS = {
-    "random-explorer": ("explore.policy=random", BARELY_PRACTISED),
-    "graph-explorer": ("explore.policy=graph", BARELY_PRACTISED),
-    "count-bonus": ("explore.bonus=count", BARELY_PRACTISED),
+    "random-explorer": ("explore.policy=random", NO_PRACTICE),
+    "graph-explorer": ("explore.policy=graph", NO_PRACTICE),
+    "count-bonus": ("explore.bonus=count", NO_PRACTICE),
 }
-"""Other explorers than the default one."""
+"""Exploration policies other than the default."""
 
 
-def _subjects(environment: str) -> list[Subject]:
+def _run_specs(environment: str) -> list[RunSpec]:
     main, small = [MAIN_TASKS[environment]], SMALL[environment]
-    published = Subject(
+    published = RunSpec(
         f"{environment}-paper",
         environment,
         measured(main, PUBLISHED, POSTERIOR, MEMORY, OURS),
@@ -47,22 +47,22 @@ def _subjects(environment: str) -> list[Subject]:
         small=small,
     )
     changed = [
-        Subject(
+        RunSpec(
             f"{environment}-{name}", environment, measured(main, PUBLISHED), "planner", "", "paper", settings, small
         )
         for name, settings in CHANGES.items()
     ]
-    ours = Subject(
+    ours = RunSpec(
         f"{environment}-default",
         environment,
         measured(main, OURS, PUBLISHED, POSTERIOR, MEMORY),
         small=small,
     )
     explorers = [
-        Subject(f"{environment}-{name}", environment, (), settings=settings, small=small[:1])
+        RunSpec(f"{environment}-{name}", environment, (), settings=settings, small=small[:1])
         for name, settings in EXPLORERS.items()
     ]
     return [published, *changed, ours, *explorers]
 
 
-SUBJECTS = [subject for environment in MAIN_TASKS for subject in _subjects(environment)]
+RUN_SPECS = [run_spec for environment in MAIN_TASKS for run_spec in _run_specs(environment)]

@@ -1,23 +1,23 @@
-"""What is trained on the simulator of StarCraft's build orders."""
+"""Run specifications for the simulator of StarCraft's build orders."""
 
 from attribute_planner.experiments.run_specs.grid_worlds import EXPLORERS
-from attribute_planner.experiments.runs import PUBLISHED, Subject, measured, ours_in
+from attribute_planner.experiments.runs import PUBLISHED, RunSpec, measured, ours_in
 
 VERSIONS = ("starcraft-small", "starcraft-large")
 TASKS = ("build", "build-at-least")
 
 SMALL = ("explore.steps=50000", "practise.steps=50000")
-"""A three hundredth of the steps."""
+"""1/300 of the steps."""
 
 
-def _subjects(environment: str) -> list[Subject]:
+def _run_specs(environment: str) -> list[RunSpec]:
     return [
-        Subject(f"{environment}-paper", environment, measured(TASKS, PUBLISHED), preset="paper", small=SMALL),
-        Subject(f"{environment}-default", environment, measured(TASKS, ours_in(environment)), small=SMALL),
+        RunSpec(f"{environment}-paper", environment, measured(TASKS, PUBLISHED), preset="paper", small=SMALL),
+        RunSpec(f"{environment}-default", environment, measured(TASKS, ours_in(environment)), small=SMALL),
     ]
 
 
-RANDOM_EXPLORER = Subject(
+RANDOM_EXPLORER = RunSpec(
     "starcraft-small-random-explorer",
     "starcraft-small",
     measured(TASKS, PUBLISHED),
@@ -26,13 +26,13 @@ RANDOM_EXPLORER = Subject(
     small=SMALL,
 )
 
-GRAPH_EXPLORER = Subject(
+GRAPH_EXPLORER = RunSpec(
     "starcraft-small-graph-explorer",
     "starcraft-small",
     (),
     settings=EXPLORERS["graph-explorer"],
     small=SMALL[:1],
 )
-"""Only its exploration is looked at."""
+"""Only its exploration is reported."""
 
-SUBJECTS = [*(subject for version in VERSIONS for subject in _subjects(version)), RANDOM_EXPLORER, GRAPH_EXPLORER]
+RUN_SPECS = [*(run_spec for version in VERSIONS for run_spec in _run_specs(version)), RANDOM_EXPLORER, GRAPH_EXPLORER]

@@ -1,11 +1,11 @@
-"""The tables by name, and the cells that fill them."""
+"""The tables by name, and the runs that they need."""
 
 from collections.abc import Iterable, Sequence
 
 from attribute_planner.errors import unknown_name
 from attribute_planner.experiments.records import Record
-from attribute_planner.experiments.run_specs import SUBJECTS
-from attribute_planner.experiments.runs import SCALES, Cell, Subject, cells_of
+from attribute_planner.experiments.run_specs import RUN_SPECS
+from attribute_planner.experiments.runs import SCALES, Run, RunSpec, runs_of
 from attribute_planner.experiments.tables import (
     blocks,
     continuous,
@@ -36,15 +36,15 @@ TABLES: dict[str, Table] = {
 """In the order of the report."""
 
 SUMMARY = summary.TABLE
-"""What the README shows; it is filled by the others' cells."""
+"""The table of the README; it needs no runs of its own."""
 
 
-def chosen_cells(
+def chosen_runs(
     tables: Iterable[str] = (), scale: str = "paper", seeds: int | None = None, names: Sequence[str] = ()
-) -> list[Cell]:
-    """The cells of the named tables, all if none is named; of those, the ones called as `names` say, or beginning so.
+) -> list[Run]:
+    """The runs of the given tables (default: all), restricted to those named, or with a prefix given, in `names`.
 
-    Whoever names a whole cell means that cell, and none whose name only begins as its does.
+    A complete name selects that run only, even if it is a prefix of other names.
     """
     tables = tuple(tables)
     for table in tables:
@@ -52,28 +52,28 @@ def chosen_cells(
             raise unknown_name("table", table, TABLES)
     if scale not in SCALES:
         raise unknown_name("scale", scale, SCALES)
-    cells = cells_of(subjects_of(tables or TABLES), scale, seeds)
-    everything = {cell.name: cell for cell in cells}
+    runs = runs_of(run_specs_of(tables or TABLES), scale, seeds)
+    everything = {run.name: run for run in runs}
     wanted = set() if names else set(everything)
     for name in names:
         found = {name} if name in everything else {each for each in everything if each.startswith(name)}
         if not found:
-            raise unknown_name("cell", name, list(everything))
+            raise unknown_name("run", name, list(everything))
         wanted |= found
-    return [cell for cell in cells if cell.name in wanted]
+    return [run for run in runs if run.name in wanted]
 
 
-def cell_of(record: Record) -> Cell:
-    """The cell that a record is of."""
-    return Cell(SUBJECTS[record.subject], record.seed, record.scale)
+def run_of(record: Record) -> Run:
+    """The run of a record."""
+    return Run(RUN_SPECS[record.run_spec], record.seed, record.scale)
 
 
-def subjects_of(tables: Iterable[str]) -> list[Subject]:
-    """What is trained for these tables, each subject once."""
-    wanted = {source.subject for name in tables for source in TABLES[name].sources()}
-    return [subject for name, subject in SUBJECTS.items() if name in wanted]
+def run_specs_of(tables: Iterable[str]) -> list[RunSpec]:
+    """The run specifications of these tables, each once."""
+    wanted = {source.run_spec for name in tables for source in TABLES[name].sources()}
+    return [run_spec for name, run_spec in RUN_SPECS.items() if name in wanted]
 
 
-def tables_of(subject: Subject) -> list[str]:
-    """The tables that read a subject's cells."""
-    return [name for name, table in TABLES.items() if any(each.subject == subject.name for each in table.sources())]
+def tables_of(run_spec: RunSpec) -> list[str]:
+    """The tables that use the runs of a specification."""
+    return [name for name, table in TABLES.items() if any(each.run_spec == run_spec.name for each in table.sources())]

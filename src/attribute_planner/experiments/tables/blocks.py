@@ -1,4 +1,4 @@
-"""The paper's Tables 1 and 5 (the full one): block stacking on a grid, from pictures."""
+"""Tables 1 and 5 of the paper: block stacking on a grid, from images."""
 
 from attribute_planner.experiments.run_specs.blocks import TASKS
 from attribute_planner.experiments.runs import OURS, PUBLISHED, REACTIVE, WITHOUT_C_PI, Execution
@@ -12,28 +12,27 @@ COLUMNS = tuple(
 AP = (98.8, 66.7, 98.5, 97.8, 63.5)
 """The paper's agent, in the order of the columns."""
 
-
 MODELS = {"A3C": "actor-critic", "Option-Critic": "option-critic", "Inverse": "inverse"}
-"""What we call the paper's baselines; our actor-critic is A2C, the synchronous form."""
+"""Our names of the paper's baselines; our actor-critic is A2C, the synchronous form of A3C."""
 
 
 def baseline(label: str, training: str, *published: float, environment: str = "blocks") -> Row:
     """A row of the paper's baselines."""
-    subject = f"{environment}-{MODELS[label]}-{training}"
+    run_spec = f"{environment}-{MODELS[label]}-{training}"
     numbers = zip(TASKS, published, strict=True)
-    return Row(label, training, tuple(entry(subject, task, REACTIVE, number) for task, number in numbers))
+    return Row(label, training, tuple(entry(run_spec, task, REACTIVE, number) for task, number in numbers))
 
 
-def planner(label: str, subject: str, execution: Execution, published: tuple[float, ...]) -> Row:
+def planner(label: str, run_spec: str, execution: Execution, published: tuple[float, ...]) -> Row:
     """A row of the paper's agent."""
     numbers = zip(TASKS, published, strict=True)
-    return Row(label, "1-step", tuple(entry(subject, task, execution, number) for task, number in numbers))
+    return Row(label, "1-step", tuple(entry(run_spec, task, execution, number) for task, number in numbers))
 
 
-def beyond(label: str, subject: str, execution: Execution, against: tuple[float, ...]) -> Row:
-    """A row that the paper does not have, to be read against that of its agent."""
+def beyond(label: str, run_spec: str, execution: Execution, against: tuple[float, ...]) -> Row:
+    """A row that is not in the paper, compared with that of its agent."""
     numbers = zip(TASKS, against, strict=True)
-    return Row(label, "1-step", tuple(entry(subject, task, execution, against=number) for task, number in numbers))
+    return Row(label, "1-step", tuple(entry(run_spec, task, execution, against=number) for task, number in numbers))
 
 
 TABLE = Table(
@@ -55,11 +54,12 @@ TABLE = Table(
         beyond("AP, all our changes", "blocks-default", OURS, AP),
     ),
     (
-        "At most 20 drops, 5 for the 1-step tasks: our choice, as the paper gives no limits.",
-        "A3C is A2C here, the synchronous form. The baselines are told the true attributes, and get as many steps as "
-        "the planner, 3 million; the paper trains A3C for about 10 million, its inverse model on 2 million (ours: 1).",
-        "The paper trains its baselines anew for the underspecified tasks; ours learn both kinds of goals in one "
-        "training, half of them partial.",
-        "Our changes include the symmetry of the colours, which the paper's agent does not know of.",
+        "At most 20 drops, 5 for the 1-step tasks. The paper gives no limits; these are our choice.",
+        "In place of A3C we train A2C, its synchronous form. The baselines observe the true attributes and are trained "
+        "for as many steps as the planner, 3 million; the paper trains A3C for about 10 million, and its inverse model "
+        "on 2 million examples (ours: 1 million).",
+        "The paper trains separate baselines for the underspecified tasks; ours are trained once, with partial goals "
+        "half of the time.",
+        "All our changes include the symmetry of the colours, which the paper's agent does not use.",
     ),
 )

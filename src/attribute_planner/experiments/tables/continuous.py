@@ -1,4 +1,4 @@
-"""The paper's Table 6: block stacking where a block may be dropped anywhere."""
+"""Table 6 of the paper: block stacking with continuous drop positions."""
 
 from functools import partial
 
@@ -33,10 +33,11 @@ TABLE = Table(
         beyond("AP, all our changes", "blocks-continuous-default", OURS, AP),
     ),
     (
-        f"A3C is A2C here, the synchronous form. The baselines are told the true attributes, and get as many steps as "
-        f"the planner, {STEPS:,}; the paper trains A3C to convergence.",
+        "In place of A3C we train A2C, its synchronous form. The baselines observe the true attributes and are trained "
+        f"for as many steps as the planner, {STEPS:,}; the paper trains A3C to convergence.",
         "The paper's AP learned from 10 million examples, its inverse model from 8 million; ours from 500,000.",
-        "As published, c_π rests on far fewer attempts than there are transitions (`practise.steps`), and what was "
-        "never tried counts as impossible: that row shows how few they are, not how good the method is.",
+        "As published, c_π is estimated from far fewer attempts (`practise.steps`) than there are transitions, and an "
+        "untried transition counts as impossible. That row shows the effect of this budget, not the quality of the "
+        "method.",
     ),
 )

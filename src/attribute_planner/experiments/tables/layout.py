@@ -1,4 +1,4 @@
-"""What a table is: rows and columns of entries, each with the published number and where ours comes from."""
+"""The structure of a table: entries with the published number and the source of ours."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -6,25 +6,25 @@ from dataclasses import dataclass
 from attribute_planner.experiments.runs import Execution, Measurement
 
 PERCENT, COUNT, ERROR = "%", "count", "% error"
-"""What the numbers of a column are: success in %, how many, or errors in % with more digits."""
+"""Kinds of columns: success in %, counts, and errors in % with more digits."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where a number of ours comes from: a measurement on a subject, or a scalar that its training left behind."""
+    """The source of a number: a measurement of a run specification, or one of its training's scalars."""
 
-    subject: str
+    run_spec: str
     value: Measurement | str
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One place in a table.
+    """One entry of a table.
 
-    published: the paper's number, if it has one here.
-    ours: where our number comes from.
-    against: the paper's number to read ours against, where the paper has none here.
-    bound: whether the paper only says that its number is below that.
+    published: the paper's number, if there is one.
+    ours: the source of our number.
+    against: the paper's number that ours is compared with, if there is none for this entry.
+    bound: whether `published` is only an upper bound.
     """
 
     published: float | None = None
@@ -40,7 +40,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Column:
-    """label: what stands above it; kind: what its numbers are."""
+    """label: its heading; kind: `PERCENT`, `COUNT` or `ERROR`."""
 
     label: str
     kind: str = PERCENT
@@ -48,7 +48,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Row:
-    """label: which model; training: what it was trained on; entries: one for each column."""
+    """label: the model; training: what it was trained on; entries: one per column."""
 
     label: str
     training: str
@@ -59,8 +59,8 @@ class Row:
 class Table:
     """A table of the paper.
 
-    name: as the command line calls it; where: its place in the paper.
-    notes: what a reader must know; small_notes: what else of the small scale, where labels tell of the full one.
+    name: its name on the command line; where: its place in the paper.
+    notes: shown below the table; small_notes: further notes at the small scale.
     """
 
     name: str
@@ -72,7 +72,7 @@ class Table:
     small_notes: tuple[str, ...] = ()
 
     def notes_at(self, scale: str) -> tuple[str, ...]:
-        """All that a reader of that scale must know."""
+        """The notes at a scale."""
         return self.notes + (self.small_notes if scale == "small" else ())
 
     def __post_init__(self) -> None:
@@ -81,12 +81,12 @@ class Table:
                 raise ValueError(f"Row {row.label!r} of {self.name} has {len(row.entries)} entries.")
 
     def sources(self) -> Iterator[Source]:
-        """Where all numbers of ours come from."""
+        """The sources of all our numbers."""
         return (entry.ours for row in self.rows for entry in row.entries if entry.ours is not None)
 
 
 def entry(
-    subject: str,
+    run_spec: str,
     task: str,
     execution: Execution,
     published: float | None = None,
@@ -94,9 +94,9 @@ def entry(
     against: float | None = None,
 ) -> Entry:
     """An entry for success on a task."""
-    return Entry(published, Source(subject, Measurement(task, execution)), against)
+    return Entry(published, Source(run_spec, Measurement(task, execution)), against)
 
 
-def scalar(subject: str, name: str, published: float | None = None, *, bound: bool = False) -> Entry:
-    """An entry for a number that training left behind."""
-    return Entry(published, Source(subject, name), bound=bound)
+def scalar(run_spec: str, name: str, published: float | None = None, *, bound: bool = False) -> Entry:
+    """An entry for a scalar of the training."""
+    return Entry(published, Source(run_spec, name), bound=bound)

@@ -1,4 +1,4 @@
-"""The paper's Table 2: how many single drops it takes."""
+"""Table 2 of the paper: success against the number of single drops to learn from."""
 
 from attribute_planner.experiments.run_specs.blocks import SIZES, SMALL_SIZES
 from attribute_planner.experiments.runs import OURS, PUBLISHED, REACTIVE
@@ -36,7 +36,7 @@ def _row(size: str) -> Row:
 
 TABLE = Table(
     "sample-size",
-    "Number of examples",
+    "Aggregate of examples",
     "Table 2",
     (
         Column("Inverse, 1-step"),
@@ -47,15 +47,15 @@ TABLE = Table(
         Column("AP, all our changes, 1-step"),
         Column("AP, all our changes, multi-step"),
         Column("its edges", COUNT),
-        Column("with imagined ones", COUNT),
+        Column("with model-generated ones", COUNT),
     ),
     tuple(map(_row, SIZES)),
     (
-        "The detector is learned from as many labels as there are examples, at most a million.",
-        "Without noise there are 134,976 transitions; more are due to the detector's errors (in the paper, physics).",
-        "As published, practice tries transitions two million times beside the examples: the more of them there are, "
-        "the fewer attempts each c_π rests on. The paper does not say how many its own does. Ours from 10,000 and "
-        "100,000 examples have never tried anything else.",
+        "The detector is trained on as many labels as there are examples, at most a million.",
+        "There are 134,976 true transitions; a larger number is due to errors of the detector (in the paper, physics).",
+        "As published, practice makes two million attempts in addition to the examples: the more transitions there "
+        "are, the fewer attempts per transition. The paper does not give its number of attempts. Our default agents of "
+        "10,000 and 100,000 examples make no attempts.",
     ),
-    (f"At the small scale, the rows are of {', '.join(f'{count:,}' for count in SMALL_SIZES.values())} examples.",),
+    (f"At the small scale, the rows have {', '.join(f'{count:,}' for count in SMALL_SIZES.values())} examples.",),
 )

@@ -1,4 +1,4 @@
-"""The README's table: the paper's agent beside ours on the main tasks."""
+"""The table of the README: the paper's agent and ours on the main tasks."""
 
 from attribute_planner.experiments.runs import PUBLISHED, ours_in
 from attribute_planner.experiments.tables.layout import Column, Entry, Row, Table, entry
@@ -25,7 +25,7 @@ TABLE = Table(
     (
         _row("switches, multi-step", "switches", "multi-step", 83.1),
         _row("crafting", "crafting", "craft", 99.8),
-        _row("blocks, multi-step, from pictures", "blocks", "multi-step", 66.7),
+        _row("blocks, multi-step, from images", "blocks", "multi-step", 66.7),
         _row("blocks, multi-step, underspecified", "blocks", "multi-step-underspecified", 63.5),
         _row("blocks, 4-stack", "blocks", "4-stack", 98.5),
         _row("blocks, 1-step", "blocks", "1-step", 98.8),
