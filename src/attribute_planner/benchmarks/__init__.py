@@ -1,1 +1,1 @@
-"""Speed, side by side with peers in the same run."""
+"""Benchmarks: speed beside that of peers, measured in the same run."""

@@ -1,4 +1,4 @@
-"""`benchmark blocks`: examples per second, a drop and a picture each, against plain MuJoCo with its own renderer."""
+"""`benchmark blocks`: examples per second, one drop and one image each, against MuJoCo with its own renderer."""
 
 import jax
 import numpy as np
@@ -13,7 +13,7 @@ PEER = "MuJoCo and its renderer, one scene at a time"
 
 
 def measure() -> list[Measurement]:
-    """Both variants, on all processors or the GPU."""
+    """Both variants, on all CPU cores or the GPU."""
     peer, on_gpu = mujoco_blocks.rates() or {}, jax.default_backend() != "cpu"
     discrete, continuous = discrete_rate(2**15 if on_gpu else 2048), continuous_rate(4096 if on_gpu else 512)
     return [
@@ -23,7 +23,7 @@ def measure() -> list[Measurement]:
 
 
 def discrete_rate(num_envs: int) -> float:
-    """One drop in each of many states, and a picture of what came of it."""
+    """One drop in each of many states, and an image of each result."""
     env, key = Blocks(), jax.random.key(0)
     states = jax.jit(jax.vmap(env.reset))(jax.random.split(key, num_envs))
     action = uniform_action(env.actions, (num_envs,), key=key)
@@ -37,7 +37,7 @@ def discrete_rate(num_envs: int) -> float:
 
 
 def continuous_rate(num_envs: int) -> float:
-    """The same with MuJoCo's physics, on all processors."""
+    """The same with MuJoCo's physics, on all CPU cores."""
     env, key = ContinuousBlocks(), jax.random.key(0)
     envs = env.vector_env(num_envs)
     envs.reset(key)

@@ -23,11 +23,11 @@ from attribute_planner.transitions.counting import TransitionCounts
 from attribute_planner.transitions.table import table_of_counts
 
 PEER = "MiniGrid's base class under Gymnasium's SyncVectorEnv"
-PEER_COPIES, PEER_SECONDS = 16, 3.0
+PEER_ENVS, PEER_SECONDS = 16, 3.0
 
 
 def measure() -> list[Measurement]:
-    """Three rates, each against the same task on MiniGrid where that is installed."""
+    """Rates of acting and learning against the same task on MiniGrid, and of exploring with and without counting."""
     on_gpu = jax.default_backend() != "cpu"
     env, key = ColoredSwitches(), jax.random.key(0)
     peer = peer_rate()
@@ -65,7 +65,7 @@ def alone_rate(env: PureEnvironment, num_envs: int, key: jax.Array) -> float:
 
 
 def acting_rate(env: PureEnvironment, num_envs: int, key: jax.Array) -> float:
-    """The policy observes and samples its actions, over one whole episode."""
+    """The policy observes and samples its actions for one whole episode."""
     policy_key, begin_key, play_key = jax.random.split(key, 3)
     policy = GoalPolicy(env.spec, hidden_size=100, key=policy_key)
     collector = collector_for(env, None, num_envs, key=begin_key)
@@ -78,14 +78,14 @@ def acting_rate(env: PureEnvironment, num_envs: int, key: jax.Array) -> float:
 
 
 def learning_rate(env: ColoredSwitches, num_envs: int, key: jax.Array) -> float:
-    """Attempts at neighbours and one REINFORCE update per window."""
+    """Attempts at neighbouring sets, and one update of one epoch and one minibatch per rollout."""
     policy_key, graph_key, begin_key, play_key = jax.random.split(key, 4)
     config = PractiseConfig(hindsight=0.0, learning=ReinforceConfig(update_epochs=1, num_minibatches=1))
     train_state = new_train_state(GoalPolicy(env.spec, hidden_size=100, key=policy_key), config.learning)
     graph = _explored_graph(env, graph_key)
     collector = collector_for(env, None, num_envs, key=begin_key)
 
-    def rollout_length() -> jax.Array:
+    def collect_and_update() -> jax.Array:
         actor = AimAtNeighbours(train_state.policy, graph, config.max_attempt_steps)
         trajectories = collector.collect(actor, config.rollout_length, key=play_key)
         batch = attempt_batch(
@@ -93,34 +93,34 @@ def learning_rate(env: ColoredSwitches, num_envs: int, key: jax.Array) -> float:
         )
         return update(train_state, batch, config.learning, key=play_key)[1]["return"]
 
-    # Episodes last several windows: time as many, so that resets are paid for.
-    windows = env.episode_steps // config.rollout_length
+    # Time a whole episode, so that resets are included.
+    rollouts = env.episode_steps // config.rollout_length
     return (
         num_envs
         * config.rollout_length
-        * windows
-        / seconds(lambda: [rollout_length() for _ in range(windows)], repeats=3)
+        * rollouts
+        / seconds(lambda: [collect_and_update() for _ in range(rollouts)], repeats=3)
     )
 
 
 def exploring_rate(env: ColoredSwitches, key: jax.Array, *, counting: bool) -> float:
-    """Random actions in as many copies as exploration has by default, with or without the table's bookkeeping."""
+    """Random actions in the default number of environments, with or without counting transitions."""
     begin_key, play_key = jax.random.split(key)
     config, counts = ExploreConfig(), TransitionCounts(env.attributes.num_words)
     collector = collector_for(env, None, config.num_envs, key=begin_key)
 
-    def rollout_length() -> jax.Array:
+    def collect_and_count() -> jax.Array:
         trajectories = collector.collect(RandomActions(env), config.rollout_length, key=play_key)
         if counting:
             count_transitions(trajectories, counts, BONUSES[config.bonus])
         return jnp.asarray(trajectories.words)
 
-    windows = env.episode_steps // config.rollout_length
+    rollouts = env.episode_steps // config.rollout_length
     return (
         config.num_envs
         * config.rollout_length
-        * windows
-        / seconds(lambda: [rollout_length() for _ in range(windows)], repeats=9)
+        * rollouts
+        / seconds(lambda: [collect_and_count() for _ in range(rollouts)], repeats=9)
     )
 
 
@@ -134,18 +134,18 @@ def _explored_graph(env: ColoredSwitches, key: jax.Array):
 
 
 def peer_rate() -> float | None:
-    """Steps per second of the same rules on MiniGrid, resets included; `None` where it is not installed."""
+    """Steps per second of the same rules on MiniGrid, resets included; `None` if it is not installed."""
     try:
         from attribute_planner.benchmarks.minigrid_switches import vector_env
     except ImportError:
         return None
-    envs = vector_env(PEER_COPIES, ColoredSwitches().episode_steps)
+    envs = vector_env(PEER_ENVS, ColoredSwitches().episode_steps)
     envs.reset(seed=0)
     random = np.random.default_rng(0)
     steps, start = 0, time.perf_counter()
     while time.perf_counter() - start < PEER_SECONDS:
-        envs.step(random.integers(0, 7, PEER_COPIES))
-        steps += PEER_COPIES
+        envs.step(random.integers(0, 7, PEER_ENVS))
+        steps += PEER_ENVS
     taken = time.perf_counter() - start
     envs.close()
     return steps / taken

@@ -1,4 +1,4 @@
-"""Timing two ways of doing the same thing."""
+"""The result of a benchmark, and how its times are taken."""
 
 import time
 from collections.abc import Callable
@@ -13,9 +13,9 @@ import numpy as np
 class Measurement:
     """One line of a benchmark.
 
-    ours, peer: what was measured, in `unit`; `peer` is `None` where it is not installed.
-    ratio: how much better ours is; above 1 we are ahead.
-    against: who the peer is.
+    ours, peer: the measured values, in `unit`; `peer` is `None` if it is not installed.
+    ratio: how much better ours is; above 1, ours is better. `None` without a peer.
+    against: a description of the peer.
     """
 
     name: str
@@ -37,7 +37,7 @@ def times(name: str, ours: float, peer: float | None, unit: str, against: str) -
 
 
 def seconds(work: Callable[[], Any], repeats: int = 5) -> float:
-    """The median time of some work, after one round of warming up."""
+    """The median time of a call in seconds, after one call that compiles."""
     jax.block_until_ready(work())
     taken = []
     for _ in range(repeats):

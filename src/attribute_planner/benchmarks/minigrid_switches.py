@@ -1,4 +1,4 @@
-"""Colored switches written as people would with MiniGrid: the peer of our own environment's speed."""
+"""The peer of `benchmark env`: coloured switches on MiniGrid's base class."""
 
 from typing import Any
 
@@ -41,5 +41,5 @@ class MiniGridSwitches(MiniGridEnv):
 
 
 def vector_env(num_envs: int, max_steps: int) -> gymnasium.vector.VectorEnv:
-    """Copies that are stepped one after the other in this process, reset when an episode ends."""
+    """Environments that are stepped one after the other in this process and reset when an episode ends."""
     return gymnasium.vector.SyncVectorEnv([lambda: MiniGridSwitches(max_steps) for _ in range(num_envs)])

@@ -1,6 +1,6 @@
-"""The peer of `benchmark blocks`: plain MuJoCo, one scene at a time, with its own renderer (shadows on, as by default).
+"""The peer of `benchmark blocks`: MuJoCo, one scene at a time, with its own renderer (default settings, shadows on).
 
-Run as a program of its own, since MuJoCo takes its OpenGL library from the environment when it is first imported:
+It runs in a process of its own, since MuJoCo reads which OpenGL library to use when it is first imported:
 `MUJOCO_GL=egl python -m attribute_planner.benchmarks.mujoco_blocks` prints two rates as JSON.
 """
 
@@ -21,11 +21,11 @@ from attribute_planner.environments.blocks.scene import CELL_SPACING, DROP_HEIGH
 
 SECONDS = 8.0
 PHYSICS_STEPS = {"discrete": 150, "continuous": 193}
-"""How many steps a drop takes to come to rest, on the grid and anywhere."""
+"""How many physics steps a dropped block needs to come to rest, on the grid and at any position."""
 
 
 def rates() -> dict[str, float] | None:
-    """Examples per second, a drop and a picture each; `None` where MuJoCo finds no OpenGL library to draw with."""
+    """Examples per second, one drop and one image each; `None` if MuJoCo finds no OpenGL library."""
     program = [sys.executable, "-m", "attribute_planner.benchmarks.mujoco_blocks"]
     for platform in ("egl", "osmesa"):
         variables = {**os.environ, "MUJOCO_GL": platform, "PYTHONPATH": os.pathsep.join(sys.path)}
@@ -37,7 +37,7 @@ def rates() -> dict[str, float] | None:
 
 def measure() -> dict[str, float]:
     """Both rates, in this process."""
-    # MuJoCo describes its compiled part to no type checker.
+    # MuJoCo has no type information for its compiled part.
     mujoco: Any = importlib.import_module("mujoco")
 
     model = load_model()

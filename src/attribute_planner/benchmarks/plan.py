@@ -15,12 +15,12 @@ from attribute_planner.transitions.table import TransitionTable, table_of_counts
 
 SETS, EDGES, GOALS = 50_000, 420_000, 15
 MANY = 256
-"""Goals whose distances are found together."""
+"""Number of goals whose distances are computed together."""
 PEER = "one bare call of SciPy's Dijkstra"
 
 
 def measure() -> list[Measurement]:
-    """The time of a plan for a new goal, of planning again for a known one, and of one of many new goals at once."""
+    """Time of a plan for a new goal, of a replan for a known goal, and per goal for many new goals at once."""
     table = synthetic_table(np.random.default_rng(0))
     bare, new = _new_goal_seconds(table)
     again = _replan_seconds(table)
@@ -32,7 +32,7 @@ def measure() -> list[Measurement]:
 
 
 def synthetic_table(random: np.random.Generator) -> TransitionTable:
-    """A random graph in which every edge has been tried."""
+    """A random graph in which every edge has attempts."""
     space = AttributeSpace(tuple(Attribute(f"a{i}", range(32)) for i in range(4)))
     keys = random.choice(2**20, SETS, replace=False).astype(np.uint32)[:, None]
     source, target = random.integers(0, SETS, (2, int(EDGES * 1.01)))
@@ -58,7 +58,7 @@ def _new_goal_seconds(table: TransitionTable) -> tuple[float, float]:
 
 
 def _seconds_once(planner: Planner, table: TransitionTable, number: int) -> float:
-    """Time of a plan for a goal that the planner has not seen; no warming up, which would make it a known one."""
+    """Time of a plan for a goal that is new to the planner; a first call to compile would make it a known one."""
     goal, start = _goal(table, number), table.values[(number + 7) % table.num_nodes]
     begin = time.perf_counter()
     planner.plan(start, goal)
@@ -72,7 +72,7 @@ def _replan_seconds(table: TransitionTable) -> float:
 
 
 def _many_goals_seconds(table: TransitionTable) -> float:
-    """What one of many goals takes if their distances are found together, as with an accelerator."""
+    """Seconds per goal if the distances to many goals are computed in one call."""
     paths = ShortestPaths(table, step_cost=STEP_COST)
     goals = [_goal(table, int(number)) for number in np.random.default_rng(3).integers(0, table.num_nodes, MANY)]
     return seconds(lambda: paths.to_goals(goals), repeats=1) / MANY

@@ -1,4 +1,4 @@
-"""`benchmark starcraft`: steps of the simulator per second, against the same rules in plain Python, game after game."""
+"""`benchmark starcraft`: steps of the simulator per second, against the same rules in plain Python."""
 
 import time
 
@@ -29,7 +29,7 @@ def measure() -> list[Measurement]:
 
 
 def peer_rate(env: StarcraftBuild) -> float:
-    """Random actions for whole episodes, new games included."""
+    """Random actions for whole episodes, creation of the games included."""
     random, steps, start = np.random.default_rng(0), 0, time.perf_counter()
     while (taken := time.perf_counter() - start) < PEER_SECONDS or steps == 0:
         game = ReferenceGame(env.rules)

@@ -12,6 +12,7 @@ BENCHMARKS = {
     "env": "attribute_planner.benchmarks.env",
     "plan": "attribute_planner.benchmarks.plan",
     "starcraft": "attribute_planner.benchmarks.starcraft",
+    "train": "attribute_planner.benchmarks.train",
 }
 """The module of each benchmark; its `measure` returns the lines."""
 
@@ -20,7 +21,7 @@ def benchmark(names: tyro.conf.Positional[tuple[str, ...]] = (), json: bool = Fa
     """Measure speed, side by side with peers in the same run.
 
     Args:
-        names: Which benchmarks to run: blocks, env, plan, starcraft; all if none is named.
+        names: Which benchmarks to run: blocks, env, plan, starcraft, train; all if none is named.
         json: Print JSON instead of tables.
     """
     for name in names:
