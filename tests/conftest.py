@@ -1,11 +1,11 @@
-"""The strict session that every test runs in. Each switch stands once: here, or in `pyproject.toml` (warnings)."""
+"""The strict test session. Each switch is set once: here, or in `pyproject.toml` (warnings)."""
 
 import os
 
 os.environ["JAX_PLATFORMS"] = "cpu"  # read once, when jax is first imported
-# What is compiled here runs for a moment: to compile it quickly is worth more than to have it run fast.
+# Tests run compiled code briefly: fast compilation matters more than fast code.
 os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
-# The older way to emit code for fused operations takes little more than half the time, and nobody waits for the code.
+# The older emitters for fused operations compile in little more than half the time.
 os.environ.setdefault("XLA_FLAGS", "--xla_cpu_use_fusion_emitters=false")
 os.environ["MPLBACKEND"] = "Agg"
 
@@ -21,57 +21,40 @@ import pytest
 from jaxtyping import install_import_hook
 
 RANK_PROMOTION = "raise"
-"""Arrays of different rank meet only where the code says how."""
+"""Operations on arrays of different rank raise an error unless the code broadcasts explicitly."""
 
 DTYPE_PROMOTION = "strict"
-"""Arrays of different types meet only where the code converts one."""
+"""Operations on arrays of different types raise an error unless the code converts explicitly."""
 
 TYPE_CHECKER = "beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))"
-"""What checks the types and shapes of calls into the package; an `int` will do for a `float`."""
+"""Checks types and shapes of calls into the package; an `int` is accepted as a `float`."""
 
-CHECKED = [
-    f"attribute_planner.{part}"
-    for part in (
-        "environments",
-        "baselines",
-        "evaluation",
-        "phases",
-        "planning",
-        "agent",
-        "algorithm",
-        "storage",
-        "drawing",
-        "training",
-        "experiments",
-        "benchmarks",
-        "command_line",
-    )
-]
-"""The parts whose calls are checked; not those that themselves tell users what is wrong with what they were handed.
+CHECKED = ["attribute_planner"]
+"""The packages whose calls are checked. `@no_type_check` exempts what reports wrong input in words of its own.
 
 Protocols in a checked signature must be `runtime_checkable`.
 """
 
 CACHED_FROM_SECONDS = 0.2
-"""What takes at least this long to compile is kept for the next session."""
+"""Minimum compile time of a function that is kept in the cache, in seconds."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Lets workers and sessions share compiled functions, in pytest's own cache: `--cache-clear` throws them away."""
+    """Share compiled functions between workers and sessions in pytest's cache; `--cache-clear` deletes them."""
     cache = getattr(config, "cache", None)
     if cache is not None:
-        # A folder for each machine: compiled code depends on the processor, and JAX's keys do not tell.
+        # One folder per machine: compiled code depends on the processor, but JAX's cache keys do not.
         jax.config.update("jax_compilation_cache_dir", str(cache.mkdir(f"jax-{platform.node()}")))
         jax.config.update("jax_persistent_cache_min_compile_time_secs", CACHED_FROM_SECONDS)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest first: last, they would keep one worker busy for minutes while the others have nothing to do."""
+    """Run the longest tests first, so that all workers finish at about the same time."""
     items.sort(key=lambda item: "test_python_blocks_run" not in item.nodeid)
 
 
 def _with_loose_types(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function of another library that counts on types that promote."""
+    """A function of another library that relies on type promotion."""
 
     def loose(*args: Any, **kwargs: Any) -> Any:
         with jax.numpy_dtype_promotion("standard"):
@@ -81,7 +64,7 @@ def _with_loose_types(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _without_checks(register: Callable[..., Any]) -> Callable[..., Any]:
-    """`register_dataclass` that leaves constructors unchecked: JAX rebuilds states with axes, shapes or None inside."""
+    """`register_dataclass` without checks of constructors: JAX rebuilds states with axes, shapes or `None`."""
 
     def registered(cls: Any, *args: Any, **kwargs: Any) -> Any:
         cls.__no_type_check__ = True
@@ -100,12 +83,12 @@ install_import_hook(CHECKED, TYPE_CHECKER)
 
 
 class NetworkAccessError(RuntimeError):
-    """A test that reached for the network. No `OSError`, so that nothing takes it for a bad line and goes on."""
+    """A test used the network. Not an `OSError`, so that no handler of connection errors catches it."""
 
 
 @pytest.fixture(autouse=True, scope="session")
 def no_network() -> Iterator[None]:
-    """Lets sockets and look-ups of names go no further than this machine."""
+    """Restrict sockets and name look-ups to this machine."""
     with pytest.MonkeyPatch.context() as patch:
         for method in ("connect", "connect_ex", "sendto"):
             patch.setattr(socket.socket, method, _to_local_addresses(getattr(socket.socket, method)))
@@ -114,7 +97,7 @@ def no_network() -> Iterator[None]:
 
 
 def _to_local_addresses(method: Callable[..., Any]) -> Callable[..., Any]:
-    """A method of a socket, whose last argument is an address, for local addresses only."""
+    """A socket method whose last argument is an address, restricted to local addresses."""
 
     def guarded(self: socket.socket, *args: Any) -> Any:
         if self.family in (socket.AF_INET, socket.AF_INET6):
@@ -125,7 +108,7 @@ def _to_local_addresses(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _of_local_names(look_up: Callable[..., Any]) -> Callable[..., Any]:
-    """`getaddrinfo` for local names only."""
+    """`getaddrinfo`, restricted to local names."""
 
     def guarded(host: str | bytes | None, *args: Any, **kwargs: Any) -> Any:
         if host is not None:
@@ -141,4 +124,4 @@ def _refuse_unless_local(host: str) -> None:
     except ValueError:
         local = False
     if not local:
-        raise NetworkAccessError(f"Tests must not use the network, and this one reached for {host!r}.")
+        raise NetworkAccessError(f"Tests must not use the network, but this one connected to {host!r}.")

@@ -91,7 +91,7 @@ def test_bounds_of_one_attribute_are_taken_together(text, same):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("colour>=red", "colour>=red cannot be asked for: only numbers"),
+        ("colour>=red", "colour>=red is not a valid goal: only integer"),
         ("n>=2 n=1", "n cannot be >=2 and 1 at once"),
     ],
 )

@@ -1,3 +1,5 @@
+from typing import Any
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -11,7 +13,7 @@ from attribute_planner.models.vision import Convolutions, Keypoints, halving_con
 from tests.probes import with_drawn_weights
 
 
-def test_each_convolution_halves_the_picture():
+def test_each_convolution_halves_the_image():
     convolved = lambda key, images: Convolutions([3, 4, 5], key=key)(images)  # noqa: E731
     maps = eqx.filter_eval_shape(convolved, jax.random.key(0), jnp.zeros((2, 9, 16, 3)))
     assert [each.shape for each in maps] == [(2, 5, 8, 4), (2, 3, 4, 5)]
@@ -46,9 +48,28 @@ def test_keypoints_are_finer_than_their_map():
 
 
 @pytest.mark.parametrize("size", [4, 16, 40])
-def test_a_body_with_keypoints_takes_pictures_of_any_size(size: int):
+def test_an_encoder_with_keypoints_accepts_images_of_any_size(size: int):
     space, spec = AttributeSpace((Attribute("lamp"),)), ImageSpec(size, size)
     encoder = with_drawn_weights(lambda key: ImageEncoder(spec, space, 8, 3, key=key))
-    pictures, nothing = jnp.zeros((2, 1, *spec.shape), jnp.uint8), no_values(space, (2, 1))
-    assert eqx.filter_eval_shape(encoder, pictures, nothing, nothing).shape == (2, 1, 8)
+    images, nothing = jnp.zeros((2, 1, *spec.shape), jnp.uint8), no_values(space, (2, 1))
+    assert eqx.filter_eval_shape(encoder, images, nothing, nothing).shape == (2, 1, 8)
     assert encoder.keypoints is not None
+
+
+def test_no_two_layers_of_an_image_encoder_share_a_random_key(monkeypatch: pytest.MonkeyPatch):
+    used: list[tuple[int, ...]] = []
+
+    def recording(make: Any) -> Any:
+        def initializer(*arguments: Any) -> Any:
+            def initialise(key: jax.Array, *form: Any) -> jax.Array:
+                used.append(tuple(np.asarray(jax.random.key_data(key)).tolist()))
+                return make(*arguments)(key, *form)
+
+            return initialise
+
+        return initializer
+
+    for name in ("orthogonal", "he_normal"):
+        monkeypatch.setattr(jax.nn.initializers, name, recording(getattr(jax.nn.initializers, name)))
+    ImageEncoder(ImageSpec(16, 16), AttributeSpace((Attribute("lamp"),)), 4, 2, key=jax.random.key(0))
+    assert len(set(used)) == len(used) == 7

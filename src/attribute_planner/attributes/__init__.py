@@ -1,4 +1,4 @@
-"""Attributes, sets of their values (ρ in the paper), and goals."""
+"""Attributes, attribute sets (ρ in the paper), and goals."""
 
 from attribute_planner.attributes.goal import Goal as Goal
 from attribute_planner.attributes.goal import goal_from_names as goal_from_names

@@ -1,19 +1,20 @@
-"""Goals: what the user wants of some attributes; whatever is not mentioned does not matter."""
+"""Goals: required values of some attributes. Attributes that a goal does not mention are unconstrained."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import jax
 import numpy as np
+from jaxtyping import Bool, Int
 
 from attribute_planner.attributes.space import Array, Attribute, AttributeSpace, Value, key_of_words
 from attribute_planner.errors import GoalError
 
 OR_MORE = ">="
-"""What stands before a number that may be exceeded."""
+"""Prefix of a number that is a lower bound."""
 
 Bound = tuple[int, bool]
-"""The index of a wanted value, and whether a greater one will do."""
+"""Index of the required value, and whether it is a lower bound."""
 
 
 @jax.tree_util.register_dataclass
@@ -21,41 +22,41 @@ Bound = tuple[int, bool]
 class Goal:
     """A possibly partial attribute set, or a batch of them.
 
-    values: `[..., A]` wanted value of each attribute; without meaning where not wanted.
-    wanted: `[..., A]` whether the attribute matters.
-    at_least: `[..., A]` whether a greater value will do as well; `None` if that holds nowhere.
+    values: required value of each attribute; ignored where `wanted` is false.
+    wanted: whether the attribute is constrained.
+    at_least: whether the value is a lower bound; `None` if no value is.
     """
 
-    values: Array
-    wanted: Array
-    at_least: Array | None = None
+    values: Int[Array, "*batch A"]
+    wanted: Bool[Array, "*batch A"]
+    at_least: Bool[Array, "*batch A"] | None = None
 
-    def satisfied_by(self, values: Array) -> Array | np.bool_:
-        """`[...]` whether attribute sets `[..., A]` are what the goal asks for."""
+    def satisfied_by(self, values: Int[Array, "*sets A"]) -> Bool[Array, "..."] | np.bool_:
+        """Whether attribute sets satisfy the goal. Batches of goals and sets broadcast."""
         met = self.values == values
         if self.at_least is not None:
             met = met | (self.at_least & (self.values < values))
         return (met | ~self.wanted).all(axis=-1)
 
     def __getitem__(self, index: int) -> "Goal":
-        """One goal of a batch, on the host."""
+        """One goal of a batch, as NumPy arrays."""
         return jax.tree.map(lambda leaf: np.asarray(leaf[index]), self)
 
     def key(self, space: AttributeSpace) -> tuple[int, int, int]:
-        """What two goals share if and only if the same sets satisfy them."""
+        """A key that two goals share if and only if the same sets satisfy them."""
         values, wanted, or_more = np.asarray(self.values), np.asarray(self.wanted), self._or_more()
-        # At least the smallest value is anything, and at least the largest one is just that.
+        # A lower bound at the smallest value is no constraint; one at the largest value is an equality.
         wanted = wanted & ~(or_more & (values == 0))
         or_more = or_more & wanted & (values < space.sizes - 1)
         words = np.asarray(space.pack(np.where(wanted, values, 0)))
         return key_of_words(words), _bits(wanted), _bits(or_more)
 
     def named(self, space: AttributeSpace) -> dict[str, Value]:
-        """The wanted values by name."""
+        """The required values by name."""
         return {each.name: each.decode(int(self.values[i])) for i, each in enumerate(space) if self.wanted[i]}
 
     def text(self, space: AttributeSpace) -> str:
-        """The goal as people write it: `depot=1 marine>=2`."""
+        """The goal in the syntax of `parse_goal`: `depot=1 marine>=2`."""
         or_more = self._or_more()
         signs = {name: OR_MORE if or_more[i] else "=" for i, name in enumerate(space.names)}
         return " ".join(f"{name}{signs[name]}{value}" for name, value in self.named(space).items())
@@ -65,12 +66,12 @@ class Goal:
 
 
 def goal_from_names(space: AttributeSpace, named: Mapping[str, Value]) -> Goal:
-    """The goal `{"depot": 1, "marine": ">=2"}`; attributes that are not mentioned are free."""
+    """A goal from a dictionary such as `{"depot": 1, "marine": ">=2"}`."""
     return _goal_of(space, {name: _bound(space.attributes[space.index(name)], value) for name, value in named.items()})
 
 
 def parse_goal(space: AttributeSpace, text: str) -> Goal:
-    """The goal written as `switch_0=red marine>=2`; commas are fine, and a bare name means a true binary attribute."""
+    """A goal from text: `switch_0=red marine>=2`, separated by spaces or commas. A bare name means `name=true`."""
     bounds: dict[str, Bound] = {}
     for part in text.replace(",", " ").split():
         name, value = _split(space, part)
@@ -83,7 +84,7 @@ def parse_goal(space: AttributeSpace, text: str) -> Goal:
 
 
 def _split(space: AttributeSpace, part: str) -> tuple[str, str | None]:
-    """Name and value of `name=value`; `name>=value` has the value `>=value`, a bare name has none."""
+    """Name and value of `name=value`. `name>=value` has the value `>=value`; a bare name has `None`."""
     name, equals, value = part.partition("=")
     if equals and name.endswith(">") and name not in space.names:
         return name[:-1], OR_MORE + value
@@ -96,14 +97,14 @@ def _bound(attribute: Attribute, value: Value) -> Bound:
         return attribute.encode(value), False
     if not isinstance(attribute.values, range) or attribute.values.step < 0:
         raise GoalError(
-            f"{attribute.name}{text} cannot be asked for: only numbers that count up can be at least something, "
-            f"and the values of {attribute.name!r} are {attribute.values[0]}, {attribute.values[1]}, …"
+            f"{attribute.name}{text} is not a valid goal: only integer attributes with increasing values have lower "
+            f"bounds, and the values of {attribute.name!r} are {attribute.values[0]}, {attribute.values[1]}, …"
         )
     return attribute.encode(text.removeprefix(OR_MORE)), True
 
 
 def _both(attribute: Attribute, one: Bound, other: Bound) -> Bound:
-    """What it takes to meet two bounds of the same attribute."""
+    """The conjunction of two bounds on the same attribute."""
     (low, low_or_more), (high, high_or_more) = sorted((one, other))
     if low == high:
         return low, low_or_more and high_or_more

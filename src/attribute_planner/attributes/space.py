@@ -1,23 +1,25 @@
-"""Attributes: the properties of a state that the user names, and the sets of values they form.
+"""Attributes: named properties of a state, and sets of their values.
 
-A set of attribute values ρ has three forms, one per use:
+An attribute set ρ has three forms:
 
-- *named*, `{"switch_0": "red"}`: what people write and read;
-- *values*, `int32[A]`: the index of each attribute's value, what networks and rules work on;
-- *words*, `uint32[W]`: all values packed into bits, what tables store and compare.
+- *named*, `{"switch_0": "red"}`: for users;
+- *values*, `int32[A]`: the index of each attribute's value, for networks and rules;
+- *words*, `uint32[W]`: all values packed into bits, for tables.
 
-The words of a set, read as one number, are its integer `key`. Packing is exact whatever the number of attributes: two
-different sets never share a key.
+The integer `key` of a set is its words read as one number. Packing is exact for any number of attributes: two different
+sets never share a key.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import ModuleType
+from typing import no_type_check
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Float, Int, UInt32
 
 from attribute_planner.errors import ConfigurationError, EnvironmentFaultError, UnknownNameError, unknown_name
 
@@ -28,12 +30,13 @@ BITS_PER_WORD = 32
 MAX_VALUES = 2**16
 
 
+@no_type_check  # wrong values raise an error of our own
 @dataclass(frozen=True)
 class Attribute:
-    """One property of a state. With no `values` it is binary.
+    """One property of a state; binary by default.
 
-    name: what the user calls it.
-    values: the names of its values, or a `range` for an integer attribute.
+    name: name of the attribute.
+    values: names of its values, or a `range` for an integer attribute.
     """
 
     name: str
@@ -74,11 +77,11 @@ class Attribute:
 
     @property
     def size(self) -> int:
-        """How many values it can take."""
+        """Number of values."""
         return len(self.values)
 
     def encode(self, value: Value) -> int:
-        """The index of a value, given by name or, for an integer attribute, as the integer itself."""
+        """The index of a value, given by name or index or, for an integer attribute, as the integer itself."""
         text = str(value).strip()
         names = [str(each) for each in self.values]
         if isinstance(value, (bool, np.bool_)) or self.is_binary:
@@ -90,7 +93,7 @@ class Attribute:
         raise unknown_name(f"value of attribute {self.name!r}", value, self._shown_values())
 
     def decode(self, index: int | np.integer) -> Value:
-        """The value at an index: a bool, an int or a name, by the attribute's kind."""
+        """The value at an index: a bool, an int or a name, depending on the kind of attribute."""
         return bool(index) if self.is_binary else self.values[int(index)]
 
     def _shown_values(self) -> list[str]:
@@ -101,7 +104,7 @@ class Attribute:
 
 @dataclass(frozen=True)
 class AttributeSpace:
-    """All attributes of an environment, in order, and how a set of their values packs into bits."""
+    """All attributes of an environment, in order. Converts between the forms of an attribute set."""
 
     attributes: tuple[Attribute, ...]
 
@@ -123,18 +126,18 @@ class AttributeSpace:
         return tuple(each.name for each in self.attributes)
 
     @cached_property
-    def sizes(self) -> np.ndarray:
-        """`[A]` number of values of each attribute."""
+    def sizes(self) -> Int[np.ndarray, "A"]:
+        """Number of values of each attribute."""
         return np.array([each.size for each in self.attributes], np.int32)
 
     @cached_property
-    def offsets(self) -> np.ndarray:
-        """`[A]` where each attribute's values begin in the one-hot form of a set."""
+    def offsets(self) -> Int[np.ndarray, "A"]:
+        """Start of each attribute's values in the one-hot form of a set."""
         return np.concatenate([[0], np.cumsum(self.sizes)[:-1]]).astype(np.int32)
 
     @cached_property
     def _layout(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """`[A]` word, shift and width in bits of each attribute; none straddles two words."""
+        """`[A]` word, shift and width in bits of each attribute; no attribute spans two words."""
         widths = np.array([int(size - 1).bit_length() for size in self.sizes])
         word, shift, words, shifts = 0, 0, [], []
         for width in widths:
@@ -147,13 +150,13 @@ class AttributeSpace:
 
     @cached_property
     def _places(self) -> list[int]:
-        """`[A]` where each attribute's bits begin in the key."""
+        """`[A]` position of each attribute's first bit in the key."""
         words, shifts, _ = self._layout
         return (BITS_PER_WORD * words + shifts).tolist()
 
     @property
     def num_words(self) -> int:
-        """How many 32-bit words a packed set takes."""
+        """W, the number of 32-bit words of a packed set."""
         return int(self._layout[0][-1]) + 1
 
     def index(self, name: str) -> int:
@@ -162,20 +165,20 @@ class AttributeSpace:
             raise unknown_name("attribute", name, self.names)
         return self.names.index(name)
 
-    def encode(self, named: Mapping[str, Value]) -> np.ndarray:
-        """The values `[A]` of a complete named set."""
+    def encode(self, named: Mapping[str, Value]) -> Int[np.ndarray, "A"]:
+        """The values of a complete named set."""
         wanted = {self.index(name): value for name, value in named.items()}
         missing = [name for position, name in enumerate(self.names) if position not in wanted]
         if missing:
             raise UnknownNameError(f"A complete attribute set is needed; it lacks: {', '.join(missing)}.")
         return np.array([each.encode(wanted[i]) for i, each in enumerate(self.attributes)], np.int32)
 
-    def decode(self, values: Array) -> dict[str, Value]:
-        """The named form of values `[A]`."""
+    def decode(self, values: Int[Array, "{len(self)}"]) -> dict[str, Value]:
+        """The named form of a set."""
         return {each.name: each.decode(value) for each, value in zip(self.attributes, np.asarray(values), strict=True)}
 
     def validate(self, values: Array, source: str) -> np.ndarray:
-        """Values `[..., A]` as int32; an error names the first attribute out of range and the `source` it came from."""
+        """Values `[..., A]` as int32. Raises an error that names `source` if shape or range is wrong."""
         values = np.asarray(values)
         if values.shape[-1:] != (len(self),):
             raise EnvironmentFaultError(
@@ -191,8 +194,8 @@ class AttributeSpace:
             )
         return values.astype(np.int32)
 
-    def pack(self, values: Array) -> Array:
-        """Words `uint32[..., W]` of values `[..., A]`; NumPy in, NumPy out, and likewise for JAX."""
+    def pack(self, values: Int[Array, "*batch {len(self)}"]) -> UInt32[Array, "*batch {self.num_words}"]:
+        """The words of sets given by values. NumPy arrays give NumPy arrays, JAX arrays give JAX arrays."""
         xp = _array_module(values)
         words, shifts, _ = self._layout
         shifted = values.astype(xp.uint32) << _spread(shifts, values.shape, xp)
@@ -200,35 +203,35 @@ class AttributeSpace:
             [shifted[..., words == word].sum(axis=-1, dtype=xp.uint32) for word in range(self.num_words)], axis=-1
         )
 
-    def unpack(self, words: Array) -> Array:
-        """Values `int32[..., A]` of words `[..., W]`: the inverse of `pack`."""
+    def unpack(self, words: UInt32[Array, "*batch {self.num_words}"]) -> Int[Array, "*batch {len(self)}"]:
+        """The values of sets given by words: the inverse of `pack`."""
         xp = _array_module(words)
         word, shifts, widths = self._layout
         chosen = words[..., word]
         shifted = chosen >> _spread(shifts, chosen.shape, xp)
         return (shifted & _spread(2**widths - 1, chosen.shape, xp)).astype(xp.int32)
 
-    def key(self, values: Array) -> int:
-        """The one integer that stands for values `[A]`: its packed words read as one number."""
+    def key(self, values: Int[Array, "A"]) -> int:
+        """The integer key of a set: its words read as one number."""
         key = 0
         for value, place in zip(values.tolist(), self._places, strict=True):
             key |= value << place
         return key
 
-    def values_of_key(self, key: int) -> np.ndarray:
-        """The values `[A]` that `key` stands for."""
+    def values_of_key(self, key: int) -> Int[np.ndarray, "A"]:
+        """The values of the set with this key."""
         words = [(key >> (BITS_PER_WORD * i)) & (2**BITS_PER_WORD - 1) for i in range(self.num_words)]
         return np.asarray(self.unpack(np.array(words, np.uint32)))
 
-    def one_hot(self, values: Array) -> jax.Array:
-        """`[..., sum of sizes]` one-hot form, attribute after attribute; a negative value is all zeros."""
+    def one_hot(self, values: Int[Array, "*batch {len(self)}"]) -> Float[jax.Array, "*batch {self.sizes.sum()}"]:
+        """One-hot values, attribute after attribute; a negative value gives zeros."""
         owner = np.repeat(np.arange(len(self)), self.sizes)
         value = (np.arange(len(owner)) - self.offsets[owner]).astype(np.int32)
         here = jnp.asarray(values, jnp.int32)[..., owner]
         return (here == value.reshape((1,) * (here.ndim - 1) + value.shape)).astype(jnp.float32)
 
-    def by_attribute(self, outputs: jax.Array) -> jax.Array:
-        """`[..., A, V]` of outputs `[..., sum of sizes]`: V is the most values of any, `NO_CHANCE` fills the rest."""
+    def by_attribute(self, outputs: Float[jax.Array, "*batch {self.sizes.sum()}"]) -> Float[jax.Array, "*batch A V"]:
+        """Outputs in the layout of `one_hot`, split by attribute; V is the largest size, padded with `NO_CHANCE`."""
         places = self.offsets[:, None] + np.arange(self.sizes.max())
         exists = np.arange(self.sizes.max()) < self.sizes[:, None]
         chosen = outputs[..., np.where(exists, places, 0)]
@@ -236,20 +239,20 @@ class AttributeSpace:
 
 
 NO_CHANCE = -1e9
-"""The logit of a value that an attribute does not have."""
+"""Logit of a value that an attribute does not have."""
 
 
 def _are_names(values: object) -> bool:
     return isinstance(values, Sequence) and not isinstance(values, str) and all(isinstance(v, str) for v in values)
 
 
-def key_of_words(words: np.ndarray) -> int:
-    """The integer key of one packed set `[W]`."""
+def key_of_words(words: UInt32[np.ndarray, "W"]) -> int:
+    """The integer key of one packed set."""
     return int.from_bytes(np.ascontiguousarray(words, "<u4").tobytes(), "little")
 
 
 def _spread(row: np.ndarray, shape: tuple[int, ...], xp: ModuleType) -> Array:
-    """A row `[A]` as `uint32` of a batch's `shape`."""
+    """A row `[A]` as `uint32`, broadcast to `shape`."""
     return xp.broadcast_to(xp.asarray(row, xp.uint32), shape)
 
 

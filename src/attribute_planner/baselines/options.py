@@ -13,7 +13,7 @@ from attribute_planner.environments.spec import EnvironmentSpec
 from attribute_planner.models.distributions import Categorical, distribution_of, head_size
 from attribute_planner.models.encoders import Encoder, encoder_for
 from attribute_planner.models.layers import Dense
-from attribute_planner.models.policy import PolicyOutput, features_of, mean_vote
+from attribute_planner.models.policy import PolicyOutput, features_of, mean_over_units
 
 Key = jax.Array
 
@@ -74,8 +74,8 @@ class OptionPolicy(eqx.Module):
         outputs = self.action_head(features)
         return OptionOutput(
             outputs.reshape(*outputs.shape[:-1], self.options, head_size(self.action_space)),
-            mean_vote(self.worth_head(features), active),
-            jax.nn.sigmoid(mean_vote(self.end_head(features), active)),
+            mean_over_units(self.worth_head(features), active),
+            jax.nn.sigmoid(mean_over_units(self.end_head(features), active)),
             active,
             self.action_space,
         )

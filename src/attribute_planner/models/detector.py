@@ -1,9 +1,10 @@
-"""The attribute detector f̂(s) → ρ: exact where the environment gives f, learned from labelled pairs elsewhere."""
+"""The attribute detector f̂(s) → ρ, learned from labelled pairs where the environment does not give f."""
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Float, Int, Shaped
 
 from attribute_planner.attributes import AttributeSpace
 from attribute_planner.environments.spaces import Observation, ObservationSpec, UnitObservation, WordsSpec
@@ -15,7 +16,7 @@ Key = jax.Array
 
 
 class AttributeDetector(eqx.Module):
-    """f̂: a network from an observation to one distribution over values per attribute."""
+    """f̂: maps an observation to a distribution over values for each attribute."""
 
     trunk: eqx.Module
     heads: Dense
@@ -27,32 +28,32 @@ class AttributeDetector(eqx.Module):
         self.heads = Dense(hidden_size, int(spec.attributes.sizes.sum()), gain=0.1, key=head_key)
         self.space = spec.attributes
 
-    def logits(self, observation: jax.Array) -> jax.Array:
-        """`[..., A, V]` of each value of each attribute, not normalised."""
+    def logits(self, observation: Shaped[jax.Array, "..."]) -> Float[jax.Array, "*batch A V"]:
+        """Unnormalised log probabilities of each value of each attribute, for observations `[*batch, ...]`."""
         return self.space.by_attribute(self.heads(self.trunk(observation)))  # pyright: ignore[reportCallIssue]
 
-    def __call__(self, observation: Observation) -> jax.Array:
-        """`int32[..., A]` the most likely value of each attribute."""
-        assert not isinstance(observation, UnitObservation), "what single units see is nothing to detect attributes in"
+    def __call__(self, observation: Observation) -> Int[jax.Array, "*batch A"]:
+        """The most likely value of each attribute."""
+        assert not isinstance(observation, UnitObservation), "attributes cannot be detected from unit observations"
         return jnp.argmax(self.logits(jnp.asarray(observation)), axis=-1).astype(jnp.int32)
 
 
 @eqx.filter_jit
-def detected_values(detector: AttributeDetector, observation: Observation) -> jax.Array:
-    """`int32[B, A]` what a detector sees in a batch of observations, compiled."""
+def detected_values(detector: AttributeDetector, observation: Observation) -> Int[jax.Array, "B A"]:
+    """The detected attribute values of a batch of observations; compiled."""
     return detector(observation)
 
 
 @eqx.filter_jit
-def detected_shares(detector: AttributeDetector, observation: Observation) -> jax.Array:
-    """`[B, A, V]` how likely each value is, to a detector, in a batch of observations (log probabilities); compiled."""
+def detected_shares(detector: AttributeDetector, observation: Observation) -> Float[jax.Array, "B A V"]:
+    """Log probabilities of each value of each attribute for a batch of observations; compiled."""
     return jax.nn.log_softmax(detector.logits(jnp.asarray(observation)))
 
 
 class ItemsTrunk(eqx.Module):
-    """For bags of words: each thing in the world is read by itself, and what was read is summed.
+    """For bags of words: encodes the words of each item separately and sums the results.
 
-    A single sum over all words cannot tell which colour belongs to which switch; a sum per thing can.
+    A single sum over all words does not determine which colour belongs to which switch; a sum per item does.
     """
 
     bag: BagOfWords
@@ -67,12 +68,12 @@ class ItemsTrunk(eqx.Module):
         self.tower = Tower(hidden_size, (hidden_size,), key=tower_key)
         self.items = spec.items
 
-    def __call__(self, observation: jax.Array) -> jax.Array:
+    def __call__(self, observation: Int[jax.Array, "*batch words"]) -> Float[jax.Array, "*batch features"]:
         read = self.reader(jax.nn.elu(self.bag(self._words_by_item(observation))))
         return self.tower(jnp.sum(read, axis=-2))
 
     def _words_by_item(self, observation: jax.Array) -> jax.Array:
-        """`[..., items, most words of an item]`, padded with absent words."""
+        """`[..., items, words per item]`, padded with `ABSENT`."""
         groups = [np.flatnonzero(np.equal(self.items, item)) for item in sorted(set(self.items))]
         longest = max(len(group) for group in groups)
         absent = observation.shape[-1]
@@ -81,8 +82,8 @@ class ItemsTrunk(eqx.Module):
         return padded[..., places]
 
 
-class BodyTrunk(eqx.Module):
-    """For vectors and images: the policy's own body, told neither attributes nor goal."""
+class EncoderTrunk(eqx.Module):
+    """For vectors and images: the policy's encoder without attributes and goal."""
 
     encoder: eqx.Module
     space: AttributeSpace = eqx.field(static=True)
@@ -94,7 +95,7 @@ class BodyTrunk(eqx.Module):
         self.encoder = encoder_for(spec, space, hidden_size, keypoints, key=key)
         self.space, self.observation_rank = space, len(spec.shape)
 
-    def __call__(self, observation: jax.Array) -> jax.Array:
+    def __call__(self, observation: Shaped[jax.Array, "..."]) -> Float[jax.Array, "*batch features"]:
         nothing = no_values(self.space, observation.shape[: observation.ndim - self.observation_rank])
         return self.encoder(observation, nothing, nothing)  # pyright: ignore[reportCallIssue]
 
@@ -104,4 +105,4 @@ def _trunk_for(
 ) -> eqx.Module:
     if isinstance(spec, WordsSpec):
         return ItemsTrunk(spec, hidden_size, key=key)
-    return BodyTrunk(spec, space, hidden_size, keypoints, key=key)
+    return EncoderTrunk(spec, space, hidden_size, keypoints, key=key)

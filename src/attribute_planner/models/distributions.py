@@ -1,9 +1,10 @@
-"""Distributions over actions: what a policy's head says, for discrete, continuous and mixed actions."""
+"""Distributions over discrete, continuous and mixed actions, parametrised by the outputs of a policy's head."""
 
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import jax
 import jax.numpy as jnp
+from jaxtyping import Float, Int
 
 from attribute_planner.environments.spaces import Action, ActionSpace, Box, Discrete, MixedAction
 
@@ -21,19 +22,21 @@ class Distribution(Protocol):
     def mode(self) -> Action: ...
 
     def log_prob(self, action: Any) -> jax.Array:
-        """`[...]` the log density of each action, which must be of the kind that it samples."""
+        """`[*batch]` log density of each action; actions have the structure of `sample`'s result."""
         ...
 
-    def entropy(self) -> jax.Array: ...
+    def entropy(self) -> jax.Array:
+        """`[*batch]` entropy."""
+        ...
 
 
 class Categorical(NamedTuple):
-    """logits: `[..., count]`, not normalised."""
+    """logits: unnormalised log probabilities."""
 
-    logits: jax.Array
+    logits: Float[jax.Array, "*batch count"]
 
-    def sample(self, *, key: Key) -> jax.Array:
-        # One uniform number a sample, looked up in the cumulative distribution: cheaper than a Gumbel number an action.
+    def sample(self, *, key: Key) -> Int[jax.Array, "*batch"]:
+        # Inverse CDF: one uniform number per sample is cheaper than one Gumbel number per action.
         cumulative = jnp.cumsum(jax.nn.softmax(self.logits), axis=-1)
         threshold = jax.random.uniform(key, (*self.logits.shape[:-1], 1)) * cumulative[..., -1:]
         return jnp.sum(cumulative[..., :-1] <= threshold, axis=-1, dtype=jnp.int32)
@@ -51,13 +54,10 @@ class Categorical(NamedTuple):
 
 
 class Normal(NamedTuple):
-    """Independent normal distributions in the units of the box `[low, high]`; the environment clips to it.
+    """Independent normal distributions in the units of the box `[low, high]`; the environment clips to the box."""
 
-    mean, log_std: `[..., dimensions]`.
-    """
-
-    mean: jax.Array
-    log_std: jax.Array
+    mean: Float[jax.Array, "*batch dimensions"]
+    log_std: Float[jax.Array, "*batch dimensions"]
 
     def sample(self, *, key: Key) -> jax.Array:
         return self.mean + jnp.exp(self.log_std) * jax.random.normal(key, self.mean.shape)
@@ -74,10 +74,10 @@ class Normal(NamedTuple):
 
 
 class Mixture(NamedTuple):
-    """Several normal distributions, of which one is drawn first: for answers of which there may be more than one.
+    """A mixture of normal distributions, for targets with several modes.
 
-    weights: over `K` parts.
-    parts: with mean and log_std `[..., K, dimensions]`.
+    weights: over the K components.
+    parts: the components, with mean and log_std `[*batch, K, dimensions]`.
     """
 
     weights: Categorical
@@ -88,7 +88,7 @@ class Mixture(NamedTuple):
         return _pick(self.parts, self.weights.sample(key=part_key)).sample(key=point_key)
 
     def mode(self) -> jax.Array:
-        """The centre of the part that is highest there, which is the mode unless parts overlap."""
+        """The mean of the component with the highest peak: the mode unless components overlap."""
         peak = jax.nn.log_softmax(self.weights.logits) - jnp.sum(self.parts.log_std, axis=-1)
         return _pick(self.parts, jnp.argmax(peak, axis=-1)).mean
 
@@ -97,16 +97,16 @@ class Mixture(NamedTuple):
         return jax.nn.logsumexp(jax.nn.log_softmax(self.weights.logits) + densities, axis=-1)
 
     def entropy(self) -> jax.Array:
-        """An upper bound, reached where the parts do not overlap; there is no closed form."""
+        """An upper bound, tight where the components do not overlap; there is no closed form."""
         shares = jax.nn.softmax(self.weights.logits)
         return self.weights.entropy() + jnp.sum(shares * self.parts.entropy(), axis=-1)
 
 
 class ChoiceAndPoint(NamedTuple):
-    """A choice, and for each choice its own distribution of points.
+    """A discrete choice, and a distribution of points for each choice.
 
     choice: over `count` choices.
-    points: its leaves are `[..., count, ...]`.
+    points: leaves are `[*batch, count, ...]`.
     """
 
     choice: Categorical
@@ -137,17 +137,17 @@ class ChoiceAndPoint(NamedTuple):
 
 
 def _pick(parts: Normal, which: jax.Array) -> Normal:
-    """Of parts `[..., K, dimensions]`, those with the numbers `[...]`."""
+    """The components with index `which` `[*batch]`, of components `[*batch, K, dimensions]`."""
     index = which[..., None, None].astype(jnp.int32)
     return Normal(*(jnp.take_along_axis(each, index, axis=-2)[..., 0, :] for each in parts))
 
 
 PARTS = 8
-"""How many normal distributions a mixture has: so many different points can be right at once."""
+"""Number of components of a mixture."""
 
 
 def head_size(space: ActionSpace) -> int:
-    """How many numbers a head must put out for a space of actions."""
+    """Number of outputs of the head for an action space."""
     if isinstance(space, Discrete):
         return space.count
     if isinstance(space, Box):
@@ -155,8 +155,8 @@ def head_size(space: ActionSpace) -> int:
     return space.choice.count * (1 + PARTS * (1 + 2 * space.point.dimensions))
 
 
-def distribution_of(space: ActionSpace, outputs: jax.Array) -> Distribution:
-    """The distribution that head outputs `[..., head_size]` stand for."""
+def distribution_of(space: ActionSpace, outputs: Float[jax.Array, "*batch outputs"]) -> Distribution:
+    """The distribution with the parameters `outputs`, `head_size(space)` numbers each."""
     if isinstance(space, Discrete):
         return Categorical(outputs)
     if isinstance(space, Box):
@@ -165,15 +165,15 @@ def distribution_of(space: ActionSpace, outputs: jax.Array) -> Distribution:
     logits, weights, points = jnp.split(outputs, [count, count * (1 + PARTS)], axis=-1)
     weights = weights.reshape(*weights.shape[:-1], count, PARTS)
     points = points.reshape(*points.shape[:-1], count, PARTS, 2 * dimensions)
-    # Parts that all began in the middle would take long to tell each other apart.
+    # Components with equal initial means would separate slowly.
     apart = jnp.concatenate([_spread_out(dimensions), jnp.zeros((PARTS, dimensions))], axis=-1)
     points = points + apart.reshape((1,) * (points.ndim - 2) + apart.shape)
     return ChoiceAndPoint(Categorical(logits), Mixture(Categorical(weights), _normal_in_box(space.point, points)))
 
 
 def _spread_out(dimensions: int) -> jax.Array:
-    """`[PARTS, dimensions]` numbers between −1 and 1, well apart: where the parts of a mixture begin."""
-    # Steps of powers of an irrational number fill a cube evenly, whatever its dimension.
+    """`[PARTS, dimensions]` initial means between −1 and 1, evenly spread."""
+    # A Kronecker sequence with irrational steps covers a cube evenly in any dimension.
     ratio = 2.0 ** (1 / (dimensions + 1))
     steps = jnp.arange(1, PARTS + 1, dtype=jnp.float32)[:, None] * ratio ** -jnp.arange(1, dimensions + 1)[None].astype(
         jnp.float32
@@ -182,7 +182,7 @@ def _spread_out(dimensions: int) -> jax.Array:
 
 
 def _normal_in_box(box: Box, outputs: jax.Array) -> Normal:
-    """Zero outputs are the middle of the box with a spread of half its half-width."""
+    """Zero outputs give the centre of the box and a standard deviation of a quarter of its width."""
     centre, spread = jnp.split(outputs, 2, axis=-1)
     middle = (jnp.array(box.high, jnp.float32) + jnp.array(box.low, jnp.float32)) / 2
     half = (jnp.array(box.high, jnp.float32) - jnp.array(box.low, jnp.float32)) / 2

@@ -1,4 +1,4 @@
-"""The few layers that all networks here are made of; they take any number of leading batch axes."""
+"""Layers of all networks. They accept any number of leading batch axes."""
 
 from collections.abc import Sequence
 from functools import reduce
@@ -7,12 +7,13 @@ from itertools import accumulate
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+from jaxtyping import Float, Int
 
 Key = jax.Array
 
 
 class Dense(eqx.Module):
-    """A linear layer on the last axis, with orthogonal weights times `gain`."""
+    """A linear layer on the last axis, initialised with orthogonal weights times `gain`."""
 
     weight: jax.Array
     bias: jax.Array
@@ -22,7 +23,7 @@ class Dense(eqx.Module):
         self.bias = jnp.zeros(outputs)
 
     def __call__(self, *inputs: jax.Array) -> jax.Array:
-        """Of inputs side by side. What is the same along a batch axis may have size 1 there, and is reckoned once."""
+        """Applied to the concatenation of the inputs. Batch axes broadcast; an axis of size 1 is computed once."""
         ends = list(accumulate(part.shape[-1] for part in inputs))
         weights = jnp.split(self.weight, ends[:-1])
         outputs = reduce(jnp.add, (part @ weight for part, weight in zip(inputs, weights, strict=True)))
@@ -30,7 +31,7 @@ class Dense(eqx.Module):
 
 
 class Tower(eqx.Module):
-    """Linear layers with a nonlinearity after each."""
+    """Linear layers, each followed by an ELU."""
 
     layers: tuple[Dense, ...]
 
@@ -40,7 +41,7 @@ class Tower(eqx.Module):
         self.layers = tuple(Dense(i, o, key=k) for i, o, k in zip(sizes, widths, keys, strict=False))
 
     def __call__(self, *inputs: jax.Array) -> jax.Array:
-        """Of inputs side by side, as a layer takes them."""
+        """Applied to the concatenation of the inputs; see `Dense`."""
         first, *others = self.layers
         outputs = jax.nn.elu(first(*inputs))
         for layer in others:
@@ -49,20 +50,20 @@ class Tower(eqx.Module):
 
 
 class BagOfWords(eqx.Module):
-    """A sum of word embeddings: a linear layer on a multi-hot vector, without the zeros.
+    """A sum of word embeddings: equal to a linear layer on a multi-hot vector.
 
-    rows: `[vocabulary + 1, width]` one row per word; the last belongs to absent words, is zero and stays so.
+    rows: one row per word; the last row, for absent words, is always zero.
     """
 
-    rows: jax.Array
-    bias: jax.Array
+    rows: Float[jax.Array, "vocabulary+1 width"]
+    bias: Float[jax.Array, "width"]
 
     def __init__(self, vocabulary: int, hidden_size: int, *, words: int, key: Key) -> None:
         rows = jax.random.normal(key, (vocabulary + 1, hidden_size)) / words**0.5
         self.rows = rows.at[-1].set(0.0)
         self.bias = jnp.zeros(hidden_size)
 
-    def __call__(self, words: jax.Array) -> jax.Array:
+    def __call__(self, words: Int[jax.Array, "*batch words"]) -> Float[jax.Array, "*batch width"]:
         words = words.astype(jnp.int32)
         words = jnp.where(words < 0, len(self.rows) - 1, words)
         flat = words.reshape(-1, words.shape[-1])
@@ -70,15 +71,15 @@ class BagOfWords(eqx.Module):
 
 
 UNROLLED = 8
-"""How many words are added at a time: more make the compiler slower, and a GPU faster."""
+"""Unroll factor of the loop over words: larger values compile more slowly and run faster on a GPU."""
 
 
 @jax.custom_vjp
-def sum_of_rows(rows: jax.Array, words: jax.Array) -> jax.Array:
-    """`[N, width]` for each bag of words `[N, K]` the sum of its rows.
+def sum_of_rows(rows: Float[jax.Array, "rows width"], words: Int[jax.Array, "N K"]) -> Float[jax.Array, "N width"]:
+    """The sum of the rows of each bag of K words.
 
-    One gather (and, for the gradient, one scatter into the same array) per place in the bag: on a CPU that is several
-    times as fast as one for all places, since each then copies whole rows.
+    One gather per position in the bag (and one scatter for the gradient) is several times as fast on a CPU as one
+    gather for all positions, because each copies whole rows.
     """
     nothing = jnp.zeros((len(words), rows.shape[1]), rows.dtype)
     return jax.lax.scan(lambda summed, word: (summed + rows[word], None), nothing, words.T, unroll=UNROLLED)[0]
@@ -94,14 +95,16 @@ def _sum_backwards(saved: tuple[jax.Array, jax.Array], slope: jax.Array) -> tupl
 
 
 PARTIAL_SUMS = 16
-"""On a GPU, additions to one place queue up, and some words are in almost every bag. Several sums, each of some of the
-bags, are several queues; many more gain little, and no longer fit into its fast memory."""
+"""Number of partial sums of the gradient on a GPU. Additions to one row are serialised there, and some words are in
+almost every bag. Many more partial sums gain little and do not fit into fast memory."""
 
 
-def sum_by_row(words: jax.Array, slope: jax.Array, rows: int, partial_sums: int = 1) -> jax.Array:
-    """`[rows, width]` for each row the sum of the slopes `[N, width]` of the bags `[N, K]` with its word."""
+def sum_by_row(
+    words: Int[jax.Array, "N K"], slope: Float[jax.Array, "N width"], rows: int, partial_sums: int = 1
+) -> Float[jax.Array, "{rows} width"]:
+    """The gradient of `sum_of_rows`: for each row, the sum of the slopes of the bags that contain its word."""
     which = jnp.arange(len(words)) % partial_sums * rows
-    # Absent words learn nothing: they are past the end, where nothing is added.
+    # Absent words get no gradient: their index is out of bounds, and the scatter drops it.
     places = jnp.where(words == rows - 1, partial_sums * rows, words + which[:, None]).T
 
     def add(summed: jax.Array, place: jax.Array) -> tuple[jax.Array, None]:

@@ -1,8 +1,9 @@
-"""The goal-conditioned policy π(a | s, ρ_goal), with the baseline that its learning needs."""
+"""The goal-conditioned policy π(a | s, ρ_goal) with its value baseline."""
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+from jaxtyping import Bool, Float, Int
 
 from attribute_planner.environments.spaces import Action, ActionSpace, Observation, UnitObservation
 from attribute_planner.environments.spec import EnvironmentSpec
@@ -14,16 +15,16 @@ Key = jax.Array
 
 
 class PolicyOutput(eqx.Module):
-    """What a policy thinks of a batch of situations.
+    """Output of a policy for a batch of observations.
 
-    actions: the distribution over actions, of each unit where there are several.
-    baseline: `[...]` expected return, the baseline of REINFORCE.
-    active: `[..., U]` which units count, `None` for a single agent.
+    actions: distribution over actions, per unit if there are several units.
+    baseline: estimate of the expected return.
+    active: mask of the units that exist; `None` for a single agent.
     """
 
     actions: Distribution
-    baseline: jax.Array
-    active: jax.Array | None = None
+    baseline: Float[jax.Array, "*batch"]
+    active: Bool[jax.Array, "*batch U"] | None = None
 
     def sample(self, *, key: Key) -> Action:
         return self.actions.sample(key=key)
@@ -31,12 +32,12 @@ class PolicyOutput(eqx.Module):
     def mode(self) -> Action:
         return self.actions.mode()
 
-    def log_prob(self, action: Action) -> jax.Array:
-        """`[...]` log probability of an action, summed over the active units."""
+    def log_prob(self, action: Action) -> Float[jax.Array, "*batch"]:
+        """Log probability of an action, summed over the active units."""
         return self._over_units(self.actions.log_prob(action))
 
-    def entropy(self) -> jax.Array:
-        """`[...]` entropy, summed over the active units."""
+    def entropy(self) -> Float[jax.Array, "*batch"]:
+        """Entropy, summed over the active units."""
         return self._over_units(self.actions.entropy())
 
     def _over_units(self, quantity: jax.Array) -> jax.Array:
@@ -44,7 +45,7 @@ class PolicyOutput(eqx.Module):
 
 
 class GoalPolicy(eqx.Module):
-    """π(a | s, ρ_goal): one body, a head for actions and a head for the baseline. Units share all weights."""
+    """π(a | s, ρ_goal): an encoder, an action head and a baseline head. Units share all weights."""
 
     encoder: Encoder
     action_head: Dense
@@ -54,22 +55,24 @@ class GoalPolicy(eqx.Module):
     def __init__(self, spec: EnvironmentSpec, hidden_size: int, *, key: Key) -> None:
         encoder_key, action_key, baseline_key = jax.random.split(key, 3)
         self.encoder = encoder_for(spec.observation, spec.attributes, hidden_size, key=encoder_key)
-        # Small heads: the first policy is nearly uniform, the first baseline nearly zero.
+        # Small initial weights: the initial policy is nearly uniform, the initial baseline nearly zero.
         self.action_head = Dense(hidden_size, head_size(spec.actions), gain=0.01, key=action_key)
         self.baseline_head = Dense(hidden_size, 1, gain=0.1, key=baseline_key)
         self.action_space = spec.actions
 
-    def __call__(self, observation: Observation, values: jax.Array, goal: jax.Array) -> PolicyOutput:
-        """The opinion on observations `[...]` with attribute values and goal values `[..., A]`."""
+    def __call__(
+        self, observation: Observation, values: Int[jax.Array, "*batch A"], goal: Int[jax.Array, "*batch A"]
+    ) -> PolicyOutput:
+        """Action distribution and baseline, given observations `[*batch, ...]`, attribute values and goal values."""
         features, active = features_of(self.encoder, observation, values, goal)
         actions = distribution_of(self.action_space, self.action_head(features))
-        return PolicyOutput(actions, mean_vote(self.baseline_head(features), active)[..., 0], active)
+        return PolicyOutput(actions, mean_over_units(self.baseline_head(features), active)[..., 0], active)
 
 
 def features_of(
-    encoder: Encoder, observation: Observation, values: jax.Array, goal: jax.Array
-) -> tuple[jax.Array, jax.Array | None]:
-    """`[..., features]`, of each unit where there are several, `[..., U, features]`; and which units count."""
+    encoder: Encoder, observation: Observation, values: Int[jax.Array, "*batch A"], goal: Int[jax.Array, "*batch A"]
+) -> tuple[Float[jax.Array, "*batch_or_units F"], Bool[jax.Array, "*batch U"] | None]:
+    """Features `[*batch, F]` and `None`; with several units, features `[*batch, U, F]` and the mask of active units."""
     if not isinstance(observation, UnitObservation):
         return encoder(jnp.asarray(observation), values, goal), None
     active = jnp.asarray(observation.active)
@@ -82,9 +85,11 @@ def features_of(
     return features, active
 
 
-def mean_vote(votes: jax.Array, active: jax.Array | None) -> jax.Array:
-    """`[..., K]` what the active units think on average, given votes `[..., U, K]`; a single agent's vote stands."""
+def mean_over_units(
+    outputs: Float[jax.Array, "*batch_or_units K"], active: Bool[jax.Array, "*batch U"] | None
+) -> Float[jax.Array, "*batch K"]:
+    """Mean of outputs `[*batch, U, K]` over the active units; outputs `[*batch, K]` of a single agent are returned."""
     if active is None:
-        return votes
-    count = jnp.maximum(jnp.sum(active, axis=-1, dtype=votes.dtype), 1.0)
-    return jnp.sum(jnp.where(active[..., None], votes, 0.0), axis=-2) / count[..., None]
+        return outputs
+    count = jnp.maximum(jnp.sum(active, axis=-1, dtype=outputs.dtype), 1.0)
+    return jnp.sum(jnp.where(active[..., None], outputs, 0.0), axis=-2) / count[..., None]

@@ -1,4 +1,4 @@
-"""Layers for pictures: convolutions, and where in a picture something is."""
+"""Layers for images: convolutions and keypoints."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -6,12 +6,13 @@ from itertools import pairwise
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+from jaxtyping import Float
 
 Key = jax.Array
 
 
 class Convolutions(eqx.Module):
-    """Strided 3 × 3 convolutions on `[N, H, W, C]`, each halving the picture, an ELU after each."""
+    """3 × 3 convolutions with stride 2, each followed by an ELU."""
 
     kernels: tuple[jax.Array, ...]
     biases: tuple[jax.Array, ...]
@@ -23,8 +24,8 @@ class Convolutions(eqx.Module):
         self.kernels = tuple(he(k, shape, jnp.float32) for k, shape in zip(keys, shapes, strict=True))
         self.biases = tuple(jnp.zeros(shape[-1]) for shape in shapes)
 
-    def __call__(self, images: jax.Array) -> list[jax.Array]:
-        """The map that comes out of each of them, the last one in full precision."""
+    def __call__(self, images: Float[jax.Array, "N H W C"]) -> list[jax.Array]:
+        """The output map of each convolution; the last one is in full precision."""
         maps = [images.astype(_precision())]
         for kernel, bias in zip(self.kernels, self.biases, strict=True):
             outputs = halving_convolution(maps[-1], kernel.astype(maps[-1].dtype))
@@ -33,19 +34,21 @@ class Convolutions(eqx.Module):
 
 
 def _precision() -> jnp.dtype:
-    """On a GPU half the digits are enough for a convolution's inputs, and twice as fast; a CPU is slower with them."""
+    """bfloat16 on a GPU, where it is twice as fast; float32 on a CPU, where bfloat16 is slower."""
     return jnp.dtype(jnp.bfloat16 if jax.default_backend() == "gpu" else jnp.float32)
 
 
-def halving_convolution(images: jax.Array, kernel: jax.Array) -> jax.Array:
-    """`[N, ⌈H/2⌉, ⌈W/2⌉, O]` the convolution of `[N, H, W, C]` with a 3 × 3 kernel `[3, 3, C, O]` and stride 2."""
+def halving_convolution(
+    images: Float[jax.Array, "N H W C"], kernel: Float[jax.Array, "3 3 C O"]
+) -> Float[jax.Array, "N (H+1)//2 (W+1)//2 O"]:
+    """The convolution with a 3 × 3 kernel and stride 2."""
     return _as_product(images, kernel) if jax.default_backend() == "cpu" else _without_stride(images, kernel)
 
 
 def _as_product(images: jax.Array, kernel: jax.Array) -> jax.Array:
-    """The convolution as a product of matrices: a CPU is about twice as fast with them, and with their gradients."""
+    """The convolution as a matrix product: about twice as fast on a CPU, gradients included."""
     height, width, channels = images.shape[1:]
-    # Even sides have their last window reach over the border, odd ones also the first.
+    # Even sides are padded at the end, odd sides at both ends.
     images = jnp.pad(images, ((0, 0), (height % 2, 1), (width % 2, 1), (0, 0)))
     rows, columns = -(-height // 2), -(-width // 2)
     windows = [images[:, i : i + 2 * rows - 1 : 2, j : j + 2 * columns - 1 : 2] for i in range(3) for j in range(3)]
@@ -53,9 +56,9 @@ def _as_product(images: jax.Array, kernel: jax.Array) -> jax.Array:
 
 
 def _without_stride(images: jax.Array, kernel: jax.Array) -> jax.Array:
-    """The convolution, where both sides are even, of pictures in which 2 × 2 pixels are one with all their channels.
+    """The convolution without a stride, on blocks of 2 × 2 pixels stacked as channels; needs even sides.
 
-    The stride goes away: with as few channels as a picture has, that is faster.
+    This is faster on a GPU for images with few channels.
     """
     layout = ("NHWC", "HWIO", "NHWC")
     count, height, width, channels = images.shape
@@ -69,10 +72,9 @@ def _without_stride(images: jax.Array, kernel: jax.Array) -> jax.Array:
 
 
 class Keypoints(eqx.Module):
-    """Where in a map `[N, H, W, C]` each of several things is: the middle of where it is likeliest.
+    """Spatial soft-argmax: the expected position of each of several features in a map.
 
-    What is seen as numbers in the cells of a coarse map tells roughly where something is. The mean over all cells is
-    as fine as the picture.
+    The positions are finer than the cells of the map.
     """
 
     looks: jax.Array
@@ -82,8 +84,8 @@ class Keypoints(eqx.Module):
         self.looks = jax.nn.initializers.orthogonal(1.0)(key, (channels, count), jnp.float32)
         self.sharpness = jnp.full(count, SHARPNESS)
 
-    def __call__(self, features: jax.Array) -> jax.Array:
-        """`[N, 2 * count]` rows and columns, from -1 to 1."""
+    def __call__(self, features: Float[jax.Array, "N H W C"]) -> Float[jax.Array, "N coordinates"]:
+        """`[N, 2 * count]` rows and columns between −1 and 1."""
         count, height, width, channels = features.shape
         looks = self.looks.astype(features.dtype)
         cells = features.reshape(count, height * width, channels)
@@ -95,4 +97,4 @@ class Keypoints(eqx.Module):
 
 
 SHARPNESS = 10.0
-"""How much likelier, at first, a thing is where the map looks more like it (log odds)."""
+"""Initial inverse temperature of the softmax over cells."""

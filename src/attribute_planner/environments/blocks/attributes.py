@@ -1,12 +1,13 @@
 """The 36 attributes of block stacking: for each ordered pair of blocks, left of, in front of, and on top of.
 
-This is the true f of the paper, a function of where the blocks physically are. The paper names the relations only; the
+This is the true f of the paper, a function of the poses of the blocks. The paper names the relations only; the
 tolerances are our choice.
 """
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Bool, Int
 
 from attribute_planner.attributes import Attribute, AttributeSpace
 from attribute_planner.environments.blocks.scene import (
@@ -29,54 +30,54 @@ ATTRIBUTES = AttributeSpace(
         for first, second in ORDERED_PAIRS
     )
 )
-"""Relation by relation, and within each the pairs in order: `red_left_of_green` … `yellow_on_top_of_blue`."""
+"""Ordered by relation, then by pair: `red_left_of_green` … `yellow_on_top_of_blue`."""
 
 SIDE_MARGIN = HALF_SIDE
-"""A block is left of (in front of) another whose centre is more than this further right (behind). Without a margin the
-sub-millimetre jitter of blocks in one row would toss a coin for each tie."""
+"""A block is left of (in front of) another whose centre is further right (behind) by more than this. Without a margin,
+the relations of blocks in one row would depend on sub-millimetre jitter."""
 
 LEAST_RISE, MOST_RISE = 0.5 * BLOCK_SIDE, 1.5 * BLOCK_SIDE
-"""A block on top of another has its centre about one side higher, one that leans on it at least half a side. Beyond one
-and a half there is another block in between."""
+"""The centre of a block on top of another is about one side higher, and at least half a side if it leans. Beyond one
+and a half sides there is another block in between."""
 LEAST_OVERLAP = 0.005
-"""… and the two overlap by more than this, seen from above; less is two blocks that merely stand edge to edge. With
-these numbers "on top of" agrees with who carries whom, by MuJoCo's contact forces, in all but two to four of a thousand
-pairs of blocks in random scenes; the rest rub against each other sideways."""
+"""Minimum overlap of a block on top of another, seen from above; a smaller one is that of adjacent blocks. With these
+numbers "on top of" agrees with MuJoCo's contact forces in all but two to four of a thousand pairs of blocks in random
+scenes; the others touch sideways."""
 
 _FIRST, _SECOND = np.array(ORDERED_PAIRS).T
 _IS_SECOND = _SECOND[:, None] == np.arange(NUM_BLOCKS)
 
 
-def describe_poses(poses: Poses) -> jax.Array:
-    """`int32[36]` the attributes of blocks at any poses."""
+def describe_poses(poses: Poses) -> Int[jax.Array, "36"]:
+    """The attributes of blocks at any poses."""
     gap = poses.positions[_SECOND] - poses.positions[_FIRST]
     left_of, in_front_of = gap[:, 0] > SIDE_MARGIN, gap[:, 1] > SIDE_MARGIN
     return jnp.concatenate([left_of, in_front_of, _on_top_of(poses)]).astype(jnp.int32)
 
 
-def describe_cells(cells: jax.Array, levels: jax.Array) -> jax.Array:
-    """`int32[36]` the attributes of blocks that stand in grid cells `[4]` on `levels` `[4]` others."""
+def describe_cells(cells: Int[jax.Array, "4"], levels: Int[jax.Array, "4"]) -> Int[jax.Array, "36"]:
+    """The attributes of blocks in grid cells; `levels` is the number of blocks below each."""
     across, back = cells % GRID, cells // GRID
     left_of, in_front_of = across[_FIRST] < across[_SECOND], back[_FIRST] < back[_SECOND]
     on_top_of = (cells[_FIRST] == cells[_SECOND]) & (levels[_FIRST] == levels[_SECOND] + 1)
     return jnp.concatenate([left_of, in_front_of, on_top_of]).astype(jnp.int32)
 
 
-def covered_blocks(values: jax.Array) -> jax.Array:
-    """`bool[4]` which blocks have another on top of them, and so cannot be moved, by attribute values `[36]`."""
+def covered_blocks(values: Int[jax.Array, "36"]) -> Bool[jax.Array, "4"]:
+    """Which blocks have another block on top, and so cannot be moved."""
     on_top_of = values[2 * len(ORDERED_PAIRS) :] == 1
     return (on_top_of[:, None] & jnp.asarray(_IS_SECOND)).any(axis=0)
 
 
 def _on_top_of(poses: Poses) -> jax.Array:
-    """`bool[12]` for each ordered pair, whether the first block lies on the second."""
+    """`bool[12]` for each ordered pair, whether the first block is on top of the second."""
     rise = poses.positions[_FIRST, 2] - poses.positions[_SECOND, 2]
     overlap = _overlap_from_above(poses)
     return (rise > LEAST_RISE) & (rise < MOST_RISE) & (overlap > LEAST_OVERLAP)
 
 
 def _overlap_from_above(poses: Poses) -> jax.Array:
-    """`[12]` how deep the footprints of each pair overlap: the least depth along the horizontal axes of both blocks."""
+    """`[12]` overlap of the footprints of each pair: the minimum along the horizontal axes of both blocks."""
     axes = block_axes(poses.quaternions)
     offset = poses.positions[_SECOND, :2] - poses.positions[_FIRST, :2]
     directions = jnp.concatenate([axes[_FIRST, :, :2], axes[_SECOND, :, :2]], axis=1)
@@ -88,9 +89,9 @@ def _overlap_from_above(poses: Poses) -> jax.Array:
 
 
 MOSTLY_VERTICAL = 0.5
-"""An axis whose horizontal part is shorter than this says nothing about the outline from above."""
+"""Axes with a shorter horizontal part are ignored in the outline seen from above."""
 
 
 def _half_width(axes: jax.Array, directions: jax.Array) -> jax.Array:
-    """`[12, 6]` how far blocks with these axes `[12, 3, 3]` reach in horizontal directions `[12, 6, 2]`."""
+    """`[12, 6]` half the width of blocks with axes `[12, 3, 3]` along horizontal directions `[12, 6, 2]`."""
     return HALF_SIDE * jnp.abs(jnp.einsum("pai,pdi->pda", axes[..., :2], directions)).sum(axis=-1)
