@@ -1,10 +1,10 @@
-"""Figures 2 and 3 of the paper, with our own agent: a solved task frame by frame, and a stuck plan beside its repair.
+"""Figures 2 and 3 of the paper, with the shipped agent: a solved task, and a failure of the published execution.
 
     python examples/blocks_figures.py [--out DIR]
 
-The agent that ships with the package rearranges blocks into the attributes of a fresh random scene. Executed as the
-paper has it, some plans get stuck for ever: states that share all their attributes do not share what can be done in
-them. Looking ahead, the agent sees which transitions are possible from what it sees now.
+The agent rearranges blocks until the scene has the attributes of another random scene. With the published execution,
+some plans never succeed: two states with the same attributes can differ in which transitions are possible. The default
+execution predicts from the current observation which transitions are possible.
 """
 
 from dataclasses import dataclass
@@ -22,15 +22,15 @@ from attribute_planner.planning.episode import Episode
 from attribute_planner.planning.executor import ExecutionConfig
 
 FRAME_SIZE = 192
-MOST_FRAMES = 8
+MAX_FRAMES = 8
 
 
 @dataclass(frozen=True)
 class Options:
-    """What to draw.
+    """Options.
 
-    out: where the pictures go.
-    seeds: how many tasks to look through for one that gets stuck.
+    out: folder for the images.
+    seeds: number of tasks to search for one in which the published execution fails.
     """
 
     out: Path = Path("docs/images")
@@ -45,17 +45,17 @@ def main() -> None:
     longest = max((play(agent, seed, "default") for seed in range(6)), key=lambda shown: shown[0].steps)
     save(options.out / "blocks-solved.png", [strip(*longest)])
     for seed in range(options.seeds):
-        stuck = play(agent, seed, "paper")
-        if not stuck[0].success:
+        failed = play(agent, seed, "paper")
+        if not failed[0].success:
             repaired = play(agent, seed, "default")
-            save(options.out / "blocks-aliasing.png", [strip(*stuck), strip(*repaired)])
-            print(f"Task {seed}: the paper's way is stuck; with foresight solved in {repaired[0].steps} drops.")
+            save(options.out / "blocks-aliasing.png", [strip(*failed), strip(*repaired)])
+            print(f"Task {seed}: published execution fails; default execution takes {repaired[0].steps} steps.")
             return
-    print(f"None of {options.seeds} tasks gets stuck.")
+    print(f"Published execution solves all of {options.seeds} tasks.")
 
 
 def play(agent: ap.Agent, seed: int, mode: str) -> tuple[Episode, np.ndarray]:
-    """An attempt at the multi-step task number `seed`, and a picture of a scene that satisfies its goal."""
+    """One episode of the multi-step task, and an image of a scene that satisfies its goal."""
     task = agent.task("multi-step")
     start_key, goal_key, play_key = jax.random.split(jax.random.key(seed), 3)
     envs, wanted = (agent.env.vector_env(1) for _ in range(2))
@@ -68,17 +68,17 @@ def play(agent: ap.Agent, seed: int, mode: str) -> tuple[Episode, np.ndarray]:
 
 
 def strip(episode: Episode, target: np.ndarray) -> np.ndarray:
-    """The first frames of an episode in a row, a scene that was asked for at the end."""
-    return lay_out_strip([small(frame) for frame in episode.frames[:MOST_FRAMES]], small(target))
+    """The first frames of an episode in a row, followed by the scene `target`."""
+    return lay_out_strip([small(frame) for frame in episode.frames[:MAX_FRAMES]], small(target))
 
 
 def small(frame: np.ndarray) -> np.ndarray:
-    """A frame in the size that a strip has room for."""
+    """A frame, resized for a strip."""
     return np.asarray(Image.fromarray(frame).resize((FRAME_SIZE, FRAME_SIZE), Image.Resampling.LANCZOS))
 
 
 def save(path: Path, rows: list[np.ndarray]) -> None:
-    """Rows of pictures, one below the other on white."""
+    """Write rows of images, one below the other on white."""
     width = max(row.shape[1] for row in rows)
     padded = [np.pad(row, ((0, 12), (0, width - row.shape[1]), (0, 0)), constant_values=255) for row in rows]
     Image.fromarray(np.concatenate(padded)[:-12]).save(path)

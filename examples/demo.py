@@ -1,6 +1,6 @@
-"""The whole way in a few minutes: train an agent, ask it for something that it was never trained for, and watch it.
+"""Train an agent, let it reach a goal that it was not trained on, and show the episode: two minutes on two CPU cores.
 
-Run it with `make demo`. It leaves the agent in demo/run, a film in demo/episode.gif and a picture in demo/graph.png.
+Run it with `make demo`. It writes demo/run (the agent), demo/episode.gif and demo/graph.png.
 """
 
 import os
@@ -9,60 +9,62 @@ import sys
 from pathlib import Path
 
 import attribute_planner as ap
-from attribute_planner.drawing.film import write_film
+from attribute_planner.drawing.animation import write_gif
 from attribute_planner.drawing.graph_picture import draw_graph
 from attribute_planner.planning.episode import ON_THE_WAY, Episode
 
 DEMO = Path(os.path.relpath(Path(__file__).parents[1] / "demo"))
 STEPS = 3_000_000
 ROOM = (5, 6)
-"""The smallest and the largest side of a room. The full-size rooms, 5 to 10, take several times as many steps."""
+"""Smallest and largest side of a room. Rooms of full size, 5 to 10, need several times as many steps."""
 GOAL = "switch_0=red switch_1=red switch_2=red switch_3=red"
 SEED = 0
-"""Of the room in which the goal is pursued."""
+"""Random seed of the episode."""
 
 
 def main() -> int:
-    """Train, plan, reach; the exit status is 0 if the goal was reached."""
-    print("A room with four switches of four colours. The agent can walk, and toggle the switch underfoot to its")
-    print("next colour: red, green, blue, yellow, and red again. Rooms and colours are random in each episode.\n")
+    """Train, plan, execute. The exit status is 0 if the goal is reached."""
+    print("A room contains four switches of four colours. The agent moves through the room and toggles the switch that")
+    print("it stands on: red, green, blue, yellow, red. The room and the colours are random in every episode.\n")
 
-    print(f"1. Train for {STEPS:,} steps. The agent first explores which changes of colour are possible, then")
-    print("   practises them, one change at a time. No task is ever given to it.", flush=True)
+    print(
+        f"1. Train for {STEPS:,} steps. The agent explores which colour changes are possible, then practises them one"
+    )
+    print("   them one at a time. It is given neither tasks nor rewards.", flush=True)
     agent = train()
-    print(f"   It knows {agent.table.num_nodes} settings of the switches, {agent.table.num_edges} ways between them.\n")
+    print(f"   Its graph has {agent.table.num_nodes} attribute sets and {agent.table.num_edges} transitions.\n")
 
-    print(f"2. Ask for what it was never trained on: {GOAL}")
+    print(f"2. Plan a path to a new goal: {GOAL}")
     episode = agent.reach(GOAL, seed=SEED, pictures=True)
-    print(f"   The plan, and how likely each step is to work: {episode.plan}\n")
+    print(f"   The plan, with the success probability of each transition: {episode.plan}\n")
 
-    print("3. Carry it out, and plan anew wherever the world does something else.")
+    print("3. Execute the plan, and replan after every deviation.")
     print_changes(episode)
     print(f"   {'Reached.' if episode.success else f'Not reached: {episode.reason}'}", end=" ")
-    print(f"{episode.steps} steps, {episode.transitions} changes of colour, {episode.replans} new plans.\n")
+    print(f"{episode.steps} steps, {episode.transitions} colour changes, {episode.replans} replans.\n")
 
-    write_film(DEMO / "episode.gif", episode)
+    write_gif(DEMO / "episode.gif", episode)
     draw_graph(DEMO / "graph.png", agent.table, episode.plan)
-    print(f"Watch it: {DEMO / 'episode.gif'}")
-    print(f"See why:  {DEMO / 'graph.png'}")
-    print(f'Go on:    attribute-planner reach {DEMO / "run"} --goal "switch_1=blue switch_3=green" --seed 1')
+    print(f"Animation: {DEMO / 'episode.gif'}")
+    print(f"Graph:     {DEMO / 'graph.png'}")
+    print(f'Next goal: attribute-planner reach {DEMO / "run"} --goal "switch_1=blue switch_3=green" --seed 1')
     return 0 if episode.success else 1
 
 
 def train() -> ap.Agent:
-    """A fresh agent, in place of the one that an earlier demo left behind."""
+    """Train a new agent; the run of an earlier demo is replaced."""
     if (DEMO / "run" / "config.json").exists():
         shutil.rmtree(DEMO / "run")
     return ap.train(ap.make("switches", size=ROOM), steps=STEPS, run_dir=DEMO / "run", progress=True)
 
 
 def print_changes(episode: Episode) -> None:
-    """The steps at which a colour changed, or an attempt was given up."""
+    """Print the steps at which a colour changed or an attempt failed."""
     for step in episode.trace:
         if step.outcome != ON_THE_WAY:
-            aim = {name: value for name, value in (step.aim or {}).items() if value != step.observed[name]}
-            shown = ", ".join(f"{name} → {value}" for name, value in aim.items()) or "nothing known"
-            print(f"   step {step.step + 1:4d}: aimed at {shown} ({step.probability:.0%}): {step.outcome}")
+            target = {name: value for name, value in (step.aim or {}).items() if value != step.observed[name]}
+            shown = ", ".join(f"{name} → {value}" for name, value in target.items()) or "no plan"
+            print(f"   step {step.step + 1:4d}: {shown} ({step.probability:.0%}): {step.outcome}")
 
 
 if __name__ == "__main__":

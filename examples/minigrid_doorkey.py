@@ -1,6 +1,6 @@
 """MiniGrid's DoorKey with three attributes: the agent carries the key, the door is open, the agent is at the goal.
 
-The agent explores with no reward at all. Then it is asked to open the door, and to get to the goal.
+The agent explores without rewards. Then it is evaluated on two tasks: open the door, and get to the goal.
 
     python examples/minigrid_doorkey.py [--steps N] [--seed N]
 """
@@ -17,11 +17,11 @@ OBJECTS, STATES, DIRECTIONS = (np.eye(size, dtype=np.float32) for size in (11, 4
 
 
 def main() -> None:
-    """Train, measure, and show one plan and how it went."""
+    """Train, evaluate, and show the plan and the trace of one episode."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--steps", type=int, default=150_000, help="environment steps of training")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--episodes", type=int, default=500, help="episodes of each task to measure on")
+    parser.add_argument("--episodes", type=int, default=500, help="evaluation episodes per task")
     options = parser.parse_args()
 
     env = make_doorkey()
@@ -40,7 +40,7 @@ def main() -> None:
 
 
 def make_doorkey() -> ap.Environment:
-    """DoorKey, seen whole, with a description of its state by name."""
+    """DoorKey, fully observed, with a function that describes its state by attributes."""
     return ap.from_gymnasium(
         lambda: FullyObsWrapper(gymnasium.make("MiniGrid-DoorKey-5x5-v0")),
         attributes=[ap.Attribute("carries_key"), ap.Attribute("door_open"), ap.Attribute("at_goal")],
@@ -52,16 +52,16 @@ def make_doorkey() -> ap.Environment:
 
 
 def describe(observation, info, env) -> dict[str, bool]:
-    """The attributes, read off MiniGrid's own grid."""
-    world = env.unwrapped
-    door = next(thing for thing in world.grid.grid if thing is not None and thing.type == "door")
-    underfoot = world.grid.get(*world.agent_pos)
+    """The attributes, from MiniGrid's own grid."""
+    grid = env.unwrapped.grid
+    door = next(thing for thing in grid.grid if thing is not None and thing.type == "door")
+    underfoot = grid.get(*env.unwrapped.agent_pos)
     at_goal = underfoot is not None and underfoot.type == "goal"
-    return {"carries_key": world.carrying is not None, "door_open": door.is_open, "at_goal": at_goal}
+    return {"carries_key": env.unwrapped.carrying is not None, "door_open": door.is_open, "at_goal": at_goal}
 
 
 def encode(observation) -> np.ndarray:
-    """MiniGrid's "image" is a grid of codes, no picture: objects, their states and the agent's direction as one-hot."""
+    """One-hot codes of the objects, their states and the agent's direction: MiniGrid's "image" is a grid of codes."""
     grid = observation["image"]
     return np.concatenate(
         [OBJECTS[grid[..., 0]].ravel(), STATES[grid[..., 2]].ravel(), DIRECTIONS[observation["direction"]]]

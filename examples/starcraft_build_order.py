@@ -1,9 +1,9 @@
-"""The build order of an episode as a picture: what was begun when, in the plan and in reality; and a film of it.
+"""Plot the build order of a StarCraft episode, planned and executed, and write an animation of the episode.
 
     python examples/starcraft_build_order.py RUN [--goal "depot=1 barracks=1 marine=2"] [--out DIR]
 
-RUN is a run directory of `attribute-planner train starcraft-small` (or large). What is played is a simulator of Brood
-War's economy rules, not the game.
+RUN is a run directory, or the name of a shipped agent: starcraft-small or starcraft-large. The environment simulates
+the economy of Brood War; it is not the game.
 """
 
 from dataclasses import dataclass
@@ -13,19 +13,19 @@ import numpy as np
 import tyro
 
 import attribute_planner as ap
-from attribute_planner.drawing.film import write_film
+from attribute_planner.drawing.animation import write_gif
 from attribute_planner.environments.starcraft.timeline import draw_timeline, events_of, planned_events
 from attribute_planner.planning.episode import Episode
 
 
 @dataclass(frozen=True)
 class Options:
-    """What to play, and where the pictures go.
+    """Options.
 
-    run: a run directory, or the name of an agent that ships with the package.
-    goal: how many of each kind to have in the end.
-    seed: seed of the agent's choices.
-    out: the folder of `build_order.png` and `build_order.gif`.
+    run: run directory, or name of a shipped agent.
+    goal: number of units and buildings of each type to have.
+    seed: random seed of the episode.
+    out: folder for `build_order.png` and `build_order.gif`.
     """
 
     run: tyro.conf.Positional[str]
@@ -35,25 +35,25 @@ class Options:
 
 
 def main() -> None:
-    """Play once, and draw."""
+    """Run one episode and draw it."""
     options = tyro.cli(Options, description=__doc__)
     agent = ap.load(options.run)
     episode = agent.reach(options.goal, seed=options.seed, pictures=True)
     options.out.mkdir(parents=True, exist_ok=True)
     draw(agent, episode, options.out / "build_order.png")
-    write_film(options.out / "build_order.gif", episode)
+    write_gif(options.out / "build_order.gif", episode)
     outcome = "reached" if episode.success else "not reached"
-    print(f"{options.goal}: {outcome} after {episode.steps} steps; pictures in {options.out}.")
+    print(f"{options.goal}: {outcome} after {episode.steps} steps; images in {options.out}.")
 
 
 def draw(agent: ap.Agent, episode: Episode, path: Path) -> None:
-    """The timeline of an episode."""
+    """Write the timeline of an episode."""
     space, table, plan = episode.space, agent.table, episode.plan
     observed = [space.encode(step.observed) for step in episode.trace]
-    asked = [None if step.aim is None else space.encode(step.aim) for step in episode.trace]
+    targets = [None if step.aim is None else space.encode(step.aim) for step in episode.trace]
     edges = [table.edge(*pair) for pair in zip(plan.path, plan.path[1:], strict=False)]
     figure = draw_timeline(
-        events_of(space, np.stack([*observed, episode.final]), asked),
+        events_of(space, np.stack([*observed, episode.final]), targets),
         plan=planned_events(space, plan.values, table.duration[edges]),
         title=f"{episode.goal.text(space)}: {'reached' if episode.success else 'not reached'}",
     )

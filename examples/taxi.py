@@ -1,6 +1,6 @@
-"""Gymnasium's Taxi with three attributes: where the passenger is, where it wants to be, and whether it is there.
+"""Gymnasium's Taxi with three attributes: the passenger's location, the destination, and whether they are the same.
 
-The agent explores with no reward at all. Then it is asked to pick the passenger up, and to deliver it.
+The agent explores without rewards. Then it is evaluated on two tasks: pick the passenger up, and deliver the passenger.
 
     python examples/taxi.py [--steps N] [--seed N]
 """
@@ -16,11 +16,11 @@ PLACES = (*STOPS, "taxi")
 
 
 def main() -> None:
-    """Train, measure, and show one plan and how it went."""
+    """Train, evaluate, and show the plan and the trace of one episode."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--steps", type=int, default=300_000, help="environment steps of training")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--episodes", type=int, default=500, help="episodes of each task to measure on")
+    parser.add_argument("--episodes", type=int, default=500, help="evaluation episodes per task")
     options = parser.parse_args()
 
     env = make_taxi()
@@ -32,7 +32,7 @@ def main() -> None:
         print(f"{task}: {result.success:.1%} of {result.episodes} episodes, {result.mean_steps:.0f} steps on average")
 
     episode = agent.reach({"at_goal": True}, seed=1)
-    print(f"Deliver. Plan: {episode.plan}")
+    print(f"Deliver the passenger. Plan: {episode.plan}")
     for step in episode.trace:
         if step.outcome != "on the way":
             print(f"  step {step.step + 1}: {step.outcome}")
@@ -40,7 +40,7 @@ def main() -> None:
 
 
 def make_taxi() -> ap.Environment:
-    """Taxi, with a description of its state by name."""
+    """Taxi with a function that describes its state by attributes."""
 
     def describe(observation, info, env):
         _, _, passenger, destination = env.unwrapped.decode(observation)

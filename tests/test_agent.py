@@ -1,11 +1,15 @@
+from typing import Any
+
 import jax
 import numpy as np
 import pytest
 
 from attribute_planner.agent import Agent
 from attribute_planner.environments.tasks import Task, complete_goal
+from attribute_planner.environments.vector_env import VectorEnv
 from attribute_planner.errors import AttributePlannerError, ConfigurationError, UnknownNameError
 from attribute_planner.evaluation.evaluate import draw_goals, evaluate
+from attribute_planner.planning.episode import Episode
 from tests.probes import RING, ring_agent
 
 
@@ -59,6 +63,19 @@ def test_the_same_seed_gives_the_same_episode(agent: Agent):
 def test_an_episode_needs_steps(agent: Agent, max_steps: int):
     with pytest.raises(AttributePlannerError, match=r"max_steps must be greater than zero"):
         agent.reach({"n": 2}, max_steps=max_steps)
+
+
+def test_the_limit_of_an_episode_replaces_that_of_the_environment(monkeypatch: pytest.MonkeyPatch, agent: Agent):
+    limits: list[int | None] = []
+    pursue = Agent.pursue
+
+    def observed(self: Agent, envs: VectorEnv, *rest: Any, **options: Any) -> list[Episode]:
+        limits.append(envs.episode_steps)
+        return pursue(self, envs, *rest, **options)
+
+    monkeypatch.setattr(Agent, "pursue", observed)
+    agent.reach({"n": 2}, max_steps=70)
+    assert limits == [70]
 
 
 def test_goals_that_are_solved_at_the_start_are_drawn_again():

@@ -10,9 +10,11 @@ import pytest
 import attribute_planner as ap
 from attribute_planner import training
 from attribute_planner.configuration import TrainConfig
+from attribute_planner.drawing.progress_bars import ProgressBars
 from attribute_planner.errors import ConfigurationError, RunDirectoryError
 from attribute_planner.storage.arrays import read_arrays
 from attribute_planner.storage.run_directory import RunDirectory
+from attribute_planner.storage.tensorboard import TensorBoardWriter
 from tests.probes import RING, TINY, Hosted, HostedWorlds
 
 SHORT = replace(
@@ -89,6 +91,25 @@ def test_metrics_are_written_epoch_by_epoch(whole_run: Path):
     ]  # fmt: skip
     assert {"sets", "edges", "bonus", "seconds"} <= set(lines[0])
     assert {"success", "attempts", "entropy"} <= set(lines[-1])
+
+
+def test_settings_cannot_be_changed_when_a_run_is_resumed(whole_run: Path):
+    with pytest.raises(ConfigurationError, match="A resumed run keeps its own settings"):
+        ap.train(RING, run_dir=whole_run, resume=True, config=SHORT)
+
+
+def test_bars_and_writers_are_closed_even_if_saving_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    closed: list[str] = []
+    monkeypatch.setattr(TensorBoardWriter, "close", lambda self: closed.append("tensorboard"))
+    monkeypatch.setattr(ProgressBars, "close", lambda self: closed.append("bars"))
+
+    def full(self: RunDirectory, progress: Any) -> None:
+        raise OSError("no space left")
+
+    monkeypatch.setattr(RunDirectory, "save", full)
+    with pytest.raises(OSError, match="no space left"):
+        ap.train(RING, run_dir=tmp_path / "run", config=SHORT, progress=True, tensorboard=True)
+    assert set(closed) == {"bars", "tensorboard"}
 
 
 def test_tensorboard_reads_the_events(whole_run: Path):

@@ -95,9 +95,10 @@ class Agent:
         wanted = self.goal(goal)
         reset_key, pursue_key = jax.random.split(jax.random.key(seed))
         config = ExecutionConfig(mode, self.patience, record=True, pictures=pictures)
+        limit = max_steps or self.env.task(None).max_steps
         envs = self.env.vector_env(1)
+        envs.episode_steps = limit
         try:
-            limit = max_steps or self.env.task(None).max_steps
             return self.pursue(envs, envs.reset(reset_key), [wanted], limit, config, key=pursue_key)[0]
         finally:
             envs.close()

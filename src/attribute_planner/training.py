@@ -47,6 +47,8 @@ def train(
         )
     if resume and run_dir is None:
         raise ConfigurationError("To resume a run, say which: run_dir=….")
+    if resume and config is not None:
+        raise ConfigurationError("A resumed run keeps its own settings: config cannot be given with resume.")
     if resume:
         assert run_dir is not None
         run = RunDirectory(run_dir)
@@ -78,8 +80,8 @@ class Recorder:
         self._run, self._progress = run, begun
         self._started = self._saved = time.monotonic()
         self._unsaved = False
+        self._tensorboard = _tensorboard(run) if tensorboard and run is not None else None
         self._bars = _bars() if show else None
-        self._events = _events(run) if tensorboard and run is not None else None
 
     def __call__(self, phase: str, done: float, metrics: dict[str, Any], so_far: Any) -> None:
         if so_far is not None:
@@ -87,8 +89,8 @@ class Recorder:
             self._unsaved = True
         if self._bars is not None:
             self._bars.show(phase, done, metrics)
-        if self._events is not None:
-            self._events(phase, metrics)
+        if self._tensorboard is not None:
+            self._tensorboard.write(phase, metrics)
         if self._run is not None:
             self._run.write_metrics({"phase": phase, "seconds": round(time.monotonic() - self._started, 3), **metrics})
             if time.monotonic() - self._saved > SECONDS_BETWEEN_SAVES:
@@ -96,10 +98,13 @@ class Recorder:
 
     def close(self) -> None:
         """Save what is not saved yet; also after an exception, so that nothing learned is lost."""
-        if self._run is not None and self._unsaved:
-            self._save()
-        if self._bars is not None:
-            self._bars.close()
+        try:
+            if self._run is not None and self._unsaved:
+                self._save()
+        finally:
+            for shown in (self._bars, self._tensorboard):
+                if shown is not None:
+                    shown.close()
 
     def _save(self) -> None:
         assert self._run is not None
@@ -123,7 +128,7 @@ def _bars() -> Any:
     return ProgressBars()
 
 
-def _events(run: RunDirectory) -> Any:
-    from attribute_planner.storage.tensorboard import EventWriter
+def _tensorboard(run: RunDirectory) -> Any:
+    from attribute_planner.storage.tensorboard import TensorBoardWriter
 
-    return EventWriter(run.path)
+    return TensorBoardWriter(run.path)

@@ -89,16 +89,20 @@ def test_train_keeps_a_run_with_its_settings(run: Path):
         (["switches", "--steps", "0"], "steps must be greater than zero; it is 0"),
         (["switches", "--steps", "-4"], "steps must be greater than zero; it is -4"),
         (["switches", "--set", "practise.num_envs=0"], r"PractiseConfig\.num_envs must be greater than zero"),
+        (
+            ["switches", "--set", "practise.num_envs=2.9"],
+            "practise.num_envs cannot be '2.9'; it takes a value of type int",
+        ),
         (["switches", "--set", "practise.num_envs=inf"], "practise.num_envs cannot be 'inf'"),
         (
             ["switches", "--set", "practise.num_envs=many"],
-            "practise.num_envs cannot be 'many'; it must be like its default",
+            "practise.num_envs cannot be 'many'; it takes a value of type int, such as 256",
         ),
         (["switches", "--set", "detect.learn=perhaps"], "detect.learn cannot be 'perhaps'"),
         (["switches", "--set", "practise.copy=3"], r"no setting 'practise.copy'.*There are: .*num_envs"),
         (["switches", "--set", "practise=3"], r"no setting 'practise'.*There are: practise\.steps"),
         (["switches", "--set", "estimator.kind=3"], "no setting 'estimator.kind'"),
-        (["switches", "--set", "practise"], "A setting is written NAME=VALUE"),
+        (["switches", "--set", "practise"], "A setting has the form NAME=VALUE"),
         (["switches", "--set", "explore.bonus=large"], "no bonus 'large'"),
     ],
 )
@@ -108,14 +112,26 @@ def test_mistakes_in_training_are_one_clear_line(arguments: list[str], message: 
 
 
 def test_a_run_is_neither_overwritten_nor_made_of_a_file(run: Path, capsys: Printed):
-    assert_one_clear_line(capsys, ["train", "switches", "--out", str(run)], "in use already; go on with --resume")
+    assert_one_clear_line(
+        capsys, ["train", "switches", "--out", str(run)], "already exists; continue that run with --resume"
+    )
     in_a_file = str(run / "config.json" / "run")
-    assert_one_clear_line(capsys, ["train", "switches", "--out", in_a_file], "cannot be made a run directory")
+    assert_one_clear_line(capsys, ["train", "switches", "--out", in_a_file], "The run directory .* cannot be created")
 
 
 def test_a_run_that_is_not_there_cannot_be_resumed(tmp_path: Path, capsys: Printed):
     missing = ["train", "switches", "--out", str(tmp_path / "run"), "--resume"]
     assert_one_clear_line(capsys, missing, "is not a run directory: it does not exist")
+
+
+@pytest.mark.parametrize("option", [["--set", "practise.num_envs=512"], ["--preset", "paper"], ["--preset", "default"]])
+def test_settings_cannot_be_changed_with_resume(run: Path, option: list[str], capsys: Printed):
+    before = (run / "config.json").read_bytes()
+    arguments = ["train", "switches", "--out", str(run), "--resume", *option]
+    assert_one_clear_line(
+        capsys, arguments, "--resume continues with the settings of the run: --set and --preset cannot"
+    )
+    assert (run / "config.json").read_bytes() == before
 
 
 def test_resuming_a_finished_run_says_what_it_holds(run: Path, capsys: Printed):
@@ -150,7 +166,7 @@ def test_reach_tells_people_how_it_went(run: Path, start: dict[str, str], capsys
 def test_a_goal_that_is_satisfied_already_is_no_failure(run: Path, start: dict[str, str], capsys: Printed):
     goal = f"switch_0={start['switch_0']}"
     assert main(["reach", str(run), "--goal", goal]) == 0
-    assert "satisfied at the start already" in " ".join(capsys.readouterr().out.split())
+    assert "already satisfied at the start" in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.parametrize(
@@ -179,15 +195,15 @@ def test_a_goal_out_of_reach_is_a_failure_with_its_reason(ignorant_run: Path, st
     assert (status, said["success"], said["plan"]["reachable"]) == (1, False, False)
 
 
-def test_reach_films_the_episode(run: Path, start: dict[str, str], tmp_path: Path, capsys: Printed):
+def test_reach_writes_an_animation(run: Path, start: dict[str, str], tmp_path: Path, capsys: Printed):
     goal = "switch_1=" + COLORS[(COLORS.index(start["switch_1"]) + 1) % 4]
-    film = tmp_path / "films" / "episode.gif"
-    status, said = run_json(capsys, "reach", str(run), "--goal", goal, "--max-steps", "4", "--gif", str(film))
+    gif = tmp_path / "new" / "episode.gif"
+    status, said = run_json(capsys, "reach", str(run), "--goal", goal, "--max-steps", "4", "--gif", str(gif))
     assert status == (0 if said["success"] else 1)
-    with Image.open(film) as opened:
+    with Image.open(gif) as opened:
         assert opened.format == "GIF"
     wrong = ["reach", str(run), "--goal", goal, "--max-steps", "4", "--gif", str(tmp_path / "episode.mp4")]
-    assert_one_clear_line(capsys, wrong, "Films are GIFs: .*episode.mp4 should end in .gif")
+    assert_one_clear_line(capsys, wrong, "Animations are written as GIF; .*episode.mp4 does not end in .gif")
 
 
 def test_evaluate_tells_programs_success_and_interval(run: Path, capsys: Printed):
@@ -297,7 +313,7 @@ def test_stopping_a_command_is_no_traceback(capsys: Printed, monkeypatch: pytest
 
     monkeypatch.setattr("attribute_planner.environments.registry.make", lambda name: stopped())
     assert main(["envs"]) == 130
-    assert capsys.readouterr().err.startswith("attribute-planner: stopped")
+    assert capsys.readouterr().err.startswith("attribute-planner: interrupted")
 
 
 def test_reproduce_lists_the_runs_of_a_table(capsys: Printed, tmp_path: Path):

@@ -53,5 +53,5 @@ def test_where_there_is_no_plan_none_is_drawn(tmp_path: Path):
 
 
 def test_other_formats_are_refused(tmp_path: Path):
-    with pytest.raises(UnknownNameError, match=r"no picture format '\.bmp'.*There are: \.png, \.svg"):
+    with pytest.raises(UnknownNameError, match=r"no image format '\.bmp'.*There are: \.png, \.svg"):
         draw_graph(tmp_path / "graph.bmp", TABLE)

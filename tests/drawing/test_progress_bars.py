@@ -14,12 +14,12 @@ def test_without_a_terminal_there_are_plain_lines(capsys: pytest.CaptureFixture[
     lines = [line.split() for line in capsys.readouterr().err.splitlines()]
     # Not every report is a line, but the last one of a phase is.
     assert ["explore", "100%", "5,678", "edges"] in lines
-    assert ["practise", "100%", "50.0%", "of", "attempts", "arrive"] in lines
+    assert ["practise", "100%", "50.0%", "of", "attempts", "succeed"] in lines
     assert ["explore", "50%", "1,234", "edges"] not in lines
 
 
 @pytest.mark.parametrize("phase", [*PRODUCTS, "inverse"])
-def test_every_phase_is_shown_also_before_there_is_news(phase: str, capsys: pytest.CaptureFixture[str]):
+def test_every_phase_is_shown_also_without_its_metric(phase: str, capsys: pytest.CaptureFixture[str]):
     bars = ProgressBars()
     bars.show(phase, 1.0, {})
     bars.close()

@@ -7,7 +7,7 @@ from attribute_planner.configuration import PRESETS, TrainConfig, default_config
 from attribute_planner.environments.registry import ENVIRONMENTS, make
 from attribute_planner.errors import AttributePlannerError, RunDirectoryError
 from attribute_planner.storage.run_directory import parameters_of
-from attribute_planner.storage.settings import settings_from_json, settings_to_json
+from attribute_planner.storage.settings import settings_from_json, settings_to_json, with_setting
 from tests.probes import TINY
 
 
@@ -25,13 +25,19 @@ def test_what_a_file_does_not_mention_keeps_its_default():
 
 
 def test_settings_that_do_not_exist_are_named():
-    with pytest.raises(RunDirectoryError, match="saved ExploreConfig has settings that do not exist: speed"):
+    with pytest.raises(RunDirectoryError, match="saved ExploreConfig has unknown settings: speed"):
         settings_from_json(TrainConfig, {"explore": {"speed": 7}})
 
 
 def test_settings_out_of_range_are_refused():
     with pytest.raises(AttributePlannerError, match=r"PractiseConfig\.num_envs must be greater than zero; it is 0"):
         settings_from_json(TrainConfig, {"practise": {"num_envs": 0}})
+
+
+def test_an_integer_may_be_written_as_a_power_of_ten_but_has_no_fraction():
+    assert with_setting(TrainConfig(), "practise.steps=1e6").practise.steps == 1_000_000
+    with pytest.raises(AttributePlannerError, match=r"practise\.steps cannot be '2\.9'"):
+        with_setting(TrainConfig(), "practise.steps=2.9")
 
 
 @pytest.mark.parametrize("name", sorted(ENVIRONMENTS))

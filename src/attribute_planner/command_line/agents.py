@@ -4,7 +4,9 @@ from attribute_planner.command_line.printing import console, print_json, print_t
 
 
 def agents(json: bool = False) -> int:
-    """List the trained agents that ship with the package; their names stand for run directories everywhere.
+    """List the trained agents that ship with the package.
+
+    Every command that takes a run directory also takes one of these names.
 
     Args:
         json: Print JSON instead of a table.

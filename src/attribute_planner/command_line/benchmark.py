@@ -14,14 +14,16 @@ BENCHMARKS = {
     "starcraft": "attribute_planner.benchmarks.starcraft",
     "train": "attribute_planner.benchmarks.train",
 }
-"""The module of each benchmark; its `measure` returns the lines."""
+"""By name, a module whose `measure` returns the lines of the benchmark."""
 
 
 def benchmark(names: tyro.conf.Positional[tuple[str, ...]] = (), json: bool = False) -> int:
-    """Measure speed, side by side with peers in the same run.
+    """Measure speed, side by side with other packages.
+
+    Both sides are measured in the same process on the same machine.
 
     Args:
-        names: Which benchmarks to run: blocks, env, plan, starcraft, train; all if none is named.
+        names: Benchmarks to run: blocks, env, plan, starcraft, train. Default: all.
         json: Print JSON instead of tables.
     """
     for name in names:

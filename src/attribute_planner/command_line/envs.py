@@ -6,7 +6,7 @@ from attribute_planner.command_line.printing import console, print_json, print_t
 
 
 def envs(json: bool = False) -> int:
-    """List the built-in environments: their attributes, actions and tasks.
+    """List the built-in environments with their attributes, actions and tasks.
 
     Args:
         json: Print JSON instead of tables.

@@ -1,6 +1,6 @@
 """`attribute-planner evaluate`."""
 
-from typing import Any, Literal
+from typing import Any
 
 import tyro
 
@@ -11,39 +11,38 @@ def evaluate(
     run: tyro.conf.Positional[str],
     task: str | None = None,
     episodes: int = 1000,
-    mode: Literal["default", "memory", "outlook", "paper"] = "default",
-    estimator: Literal["ratio", "posterior", "alike", "visits"] | None = None,
+    mode: str = "default",
+    estimator: str | None = None,
     true_attributes: bool = False,
     seed: int = 0,
     json: bool = False,
 ) -> int:
-    """Measure how often an agent reaches the goals of a task, with a 95 % interval, and why it fails.
+    """Measure the success rate of an agent on a task, with its 95 % interval, and count the reasons of failures.
 
     Args:
-        run: A run directory, or the name of a shipped agent.
-        task: Name of a task of the agent's environment (see `attribute-planner envs`); the main one if not given.
-        episodes: How many tasks to try.
-        mode: `paper` for execution exactly as published; `memory` for the default without foresight; `outlook` for one
-            whose foresight never doubts.
-        estimator: How c_π is estimated, if not as in training: `ratio` as published, `visits` for the paper's ablation.
-        true_attributes: Tell the agent the true attributes in place of what its detector sees: what remains is not
-            the detector's fault.
-        seed: Seed of the tasks.
+        run: Run directory, or name of a shipped agent.
+        task: Task of the agent's environment (`attribute-planner envs` lists them). Default: the main task.
+        episodes: Number of episodes, each with a new goal.
+        mode: Execution mode: `default`, or `paper` for the algorithm as published.
+        estimator: Estimator of the transition probabilities c_π: `ratio` (as published), `posterior`, `alike` or
+            `visits` (the paper's ablation). Default: that of the training run.
+        true_attributes: Give the agent the true attributes instead of those that its detector predicts.
+        seed: Random seed of the tasks.
         json: Print the result as JSON.
     """
     import attribute_planner as ap
-    from attribute_planner.storage.compilation_cache import keep_compiled_for_user
+    from attribute_planner.storage.compilation_cache import use_user_compilation_cache
 
-    keep_compiled_for_user()
+    use_user_compilation_cache()
     agent = ap.load(run)
     agent = agent if estimator is None else agent.with_estimator(estimator)
     agent = agent.with_true_attributes() if true_attributes else agent
-    with busy(f"{episodes} episodes …"):
+    with busy(f"Evaluating {episodes} episodes …"):
         result = ap.evaluate(agent, task, episodes=episodes, mode=mode, seed=seed)
     if json:
         print_json(evaluation_to_json(result))
         return 0
-    oracle = {} if result.oracle is None else {"scripted player": f"{result.oracle:.1%}"}
+    oracle = {} if result.oracle is None else {"scripted policy": f"{result.oracle:.1%}"}
     console.print(
         f"{result.environment}, {result.task}: {result.episodes} episodes, mode {result.mode}", highlight=False
     )
@@ -65,7 +64,7 @@ def evaluate(
 
 
 def evaluation_to_json(result: Any) -> dict[str, Any]:
-    """What a program wants to know of an evaluation."""
+    """The result as a JSON object."""
     return {
         "environment": result.environment,
         "task": result.task,

@@ -10,12 +10,13 @@ from attribute_planner.command_line.printing import console, print_json, print_t
 
 
 def graph(run: tyro.conf.Positional[str], export: Path | None = None, edges: int = 5, json: bool = False) -> int:
-    """Show what an agent believes is possible: the size of its graph, its best and its worst transitions.
+    """Show the attribute graph of an agent: its size, and its most and least reliable transitions.
 
     Args:
-        run: A run directory, or the name of a shipped agent.
-        export: Write the whole graph to this file: .graphml, .json or .dot by suffix; .png or .svg for a picture.
-        edges: How many of the best and of the worst transitions to show.
+        run: Run directory, or name of a shipped agent.
+        export: Write the whole graph to this file. The suffix selects the format: .graphml, .json or .dot; .png or .svg
+            for an image.
+        edges: Number of transitions to show, both of the most and of the least reliable.
         json: Print the result as JSON.
     """
     import attribute_planner as ap
@@ -40,7 +41,7 @@ def graph(run: tyro.conf.Positional[str], export: Path | None = None, edges: int
 
 
 def describe_graph(table: Any, count: int) -> dict[str, Any]:
-    """Size, and the most and least certain edges."""
+    """Size, and the edges with the highest and the lowest probability."""
     order = np.argsort(-table.probability, kind="stable")
     return {
         "sets": table.num_nodes,
@@ -64,10 +65,10 @@ def _describe_edge(table: Any, edge: int) -> dict[str, Any]:
 
 
 def _export(path: Path, agent: Any) -> None:
-    from attribute_planner.drawing.graph_picture import PICTURES, draw_graph
+    from attribute_planner.drawing.graph_picture import IMAGE_SUFFIXES, draw_graph
     from attribute_planner.storage.graph_export import export_graph
 
-    if path.suffix in PICTURES:
+    if path.suffix in IMAGE_SUFFIXES:
         draw_graph(path, agent.table)
     else:
         export_graph(path, agent.table)

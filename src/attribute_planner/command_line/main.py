@@ -1,4 +1,4 @@
-"""`attribute-planner`: the entry point that finds the command and turns mistakes into one clear line."""
+"""The entry point `attribute-planner`. A user's mistake is reported in one line on standard error."""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -25,11 +25,11 @@ COMMANDS: dict[str, Callable[..., int]] = {
     "benchmark": benchmark,
     "reproduce": reproduce,
 }
-"""Every command returns its exit status: 0 only if what was asked for was achieved."""
+"""Every command returns its exit status: 0 only on success."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; its exit status. Usage errors exit with 2, as usual."""
+    """Run a command and return its exit status. Usage errors exit with 2."""
     try:
         return tyro.extras.subcommand_cli_from_dict(
             COMMANDS,
@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"attribute-planner: {mistake}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("attribute-planner: stopped; what was learned so far is saved.", file=sys.stderr)
+        print("attribute-planner: interrupted. A training run is saved and continues with --resume.", file=sys.stderr)
         return 130
 
 

@@ -1,4 +1,4 @@
-"""How commands talk: tables for people on standard output, JSON for programs, news on standard error."""
+"""Output of the commands: tables or JSON on standard output, messages on standard error."""
 
 import dataclasses
 import json
@@ -21,7 +21,7 @@ def print_json(answer: Any) -> None:
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: str = "") -> None:
-    """A table for people."""
+    """A table on standard output."""
     table = Table(*columns, title=title or None, title_justify="left")
     for row in rows:
         table.add_row(*(str(cell) for cell in row))
@@ -30,7 +30,7 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: st
 
 @contextmanager
 def busy(what: str) -> Iterator[None]:
-    """A moving sign on standard error while something takes its time; nothing where there is no terminal."""
+    """A spinner on standard error while a command works; nothing if that is not a terminal."""
     if not news.is_terminal:
         yield
         return
@@ -39,7 +39,7 @@ def busy(what: str) -> Iterator[None]:
 
 
 def number_or_none(value: float) -> float | None:
-    """JSON has no NaN."""
+    """The number, or `None` for NaN, which JSON does not have."""
     return None if np.isnan(value) else float(value)
 
 

@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import tyro
 
@@ -14,36 +14,35 @@ def reach(
     goal: str,
     seed: int = 0,
     max_steps: int | None = None,
-    mode: Literal["default", "memory", "outlook", "paper"] = "default",
+    mode: str = "default",
     gif: Path | None = None,
     json: bool = False,
 ) -> int:
-    """Let a trained agent reach a goal that it was never trained on.
+    """Run one episode in which an agent plans and executes a path to a goal.
 
-    Exit status 0 only if the goal was reached.
+    The exit status is 0 only if the goal is reached.
 
     Args:
-        run: A run directory, or the name of a shipped agent.
-        goal: What is wanted, e.g. "switch_0=red switch_2=blue", or "marine>=2" for a number; attributes that are not
-            mentioned do not matter.
-        seed: Seed of the episode: the world, and chance.
-        max_steps: Give up after so many steps; the limit of the environment's main task if not given.
-        mode: `paper` for execution exactly as published; `memory` for the default without foresight; `outlook` for one
-            whose foresight never doubts.
-        gif: Write a film of the episode to this file.
+        run: Run directory, or name of a shipped agent.
+        goal: Attribute values to reach, for example "switch_0=red switch_2=blue", or "marine>=2" for at least two.
+            Attributes that are not named may have any value.
+        seed: Random seed of the episode.
+        max_steps: Maximum number of environment steps. Default: the limit of the environment's main task.
+        mode: Execution mode: `default`, or `paper` for the algorithm as published.
+        gif: Write an animation of the episode to this file.
         json: Print the result as JSON.
     """
     import attribute_planner as ap
-    from attribute_planner.storage.compilation_cache import keep_compiled_for_user
+    from attribute_planner.storage.compilation_cache import use_user_compilation_cache
 
-    keep_compiled_for_user()
+    use_user_compilation_cache()
     agent = ap.load(run)
-    with busy("on the way …"):
+    with busy("Running the episode …"):
         episode = agent.reach(goal, seed=seed, max_steps=max_steps, mode=mode, pictures=gif is not None)
         if gif is not None:
-            from attribute_planner.drawing.film import write_film
+            from attribute_planner.drawing.animation import write_gif
 
-            write_film(gif, episode)
+            write_gif(gif, episode)
     if json:
         print_json(episode_to_json(episode))
     else:
@@ -54,7 +53,7 @@ def reach(
 
 
 def episode_to_json(episode: Any) -> dict[str, Any]:
-    """What a program wants to know of an episode."""
+    """The episode as a JSON object."""
     return {
         "success": episode.success,
         "steps": episode.steps,
@@ -73,7 +72,7 @@ def episode_to_json(episode: Any) -> dict[str, Any]:
 
 def _print_episode(episode: Any) -> None:
     if episode.success and episode.steps == 0:
-        console.print("The goal is satisfied at the start already: nothing to do. Another --seed begins elsewhere.")
+        console.print("The goal is already satisfied at the start. Another --seed starts in another state.")
         return
     console.print(f"Plan: {episode.plan}")
     for step in episode.trace:

@@ -46,7 +46,7 @@ def reproduce(
     from attribute_planner.experiments.run_one import Folders
     from attribute_planner.experiments.running import COMPILED, RECORDS, WORK, end_in_order_when_told, run_all
     from attribute_planner.experiments.tables import chosen_runs
-    from attribute_planner.storage.compilation_cache import keep_compiled
+    from attribute_planner.storage.compilation_cache import use_compilation_cache
 
     for name, number in (("seeds", seeds), ("processes", processes)):
         if number is not None:
@@ -55,7 +55,7 @@ def reproduce(
     chosen = chosen_runs(tables, scale, seeds, runs)
     failed = []
     if not dry_run:
-        keep_compiled(folders.work / COMPILED)
+        use_compilation_cache(folders.work / COMPILED)
         end_in_order_when_told()
         failed = run_all(chosen, folders, processes, _say, only_train=only_train)
         _write(report or REPORTS[scale], docs, folders.records, scale)

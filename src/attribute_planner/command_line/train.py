@@ -14,30 +14,33 @@ def train(
     steps: int | None = None,
     out: Path | None = None,
     resume: bool = False,
-    preset: Literal["default", "paper"] = "default",
+    preset: Literal["default", "paper"] | None = None,
     set: Annotated[tuple[str, ...], tyro.conf.arg(metavar="NAME=VALUE")] = (),
     tensorboard: bool = False,
     json: bool = False,
 ) -> int:
-    """Train an agent on a built-in environment and keep it in a run directory.
+    """Train an agent on a built-in environment and save it in a run directory.
 
     Args:
-        env: Name of a built-in environment (see `attribute-planner envs`).
-        seed: Seed of everything random.
-        steps: Environment steps of all phases together; the environment's own budget if not given.
-        out: The run directory; runs/ENV-SEED if not given.
-        resume: Go on with the run in --out where it stopped, with its own settings and seed.
-        preset: `default`, or `paper` for the algorithm exactly as published.
-        set: Single settings, e.g. practise.num_envs=512 explore.policy=random detect.learn=true.
-        tensorboard: Also write TensorBoard events into the run directory.
+        env: Name of a built-in environment (`attribute-planner envs` lists them).
+        seed: Random seed.
+        steps: Total number of environment steps of all phases. Default: that of the environment's preset.
+        out: Run directory. Default: runs/ENV-SEED.
+        resume: Continue the run in --out with its own settings and seed, for --steps steps in total if given.
+        preset: Settings to start from: `default`, or `paper` for the algorithm as published.
+        set: Settings to change, for example practise.num_envs=512 explore.policy=random detect.learn=true.
+        tensorboard: Also write metrics for TensorBoard into the run directory.
         json: Print the result as JSON.
     """
     import attribute_planner as ap
     from attribute_planner.configuration import default_config, paper_config
-    from attribute_planner.storage.compilation_cache import keep_compiled_for_user
+    from attribute_planner.errors import ConfigurationError
+    from attribute_planner.storage.compilation_cache import use_user_compilation_cache
     from attribute_planner.storage.settings import with_setting
 
-    keep_compiled_for_user()
+    use_user_compilation_cache()
+    if resume and (set or preset):
+        raise ConfigurationError("--resume continues with the settings of the run: --set and --preset cannot be given.")
     environment = ap.make(env)
     config = paper_config(env) if preset == "paper" else default_config(env)
     for assignment in set:

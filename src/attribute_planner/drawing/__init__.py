@@ -1,1 +1,1 @@
-"""What people look at: progress bars, films of episodes, pictures of the attribute graph."""
+"""Progress bars, animations of episodes, images of the attribute graph."""

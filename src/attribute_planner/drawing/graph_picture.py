@@ -1,4 +1,4 @@
-"""Pictures of the attribute graph: every set a dot, in columns by how far it is from the goal; the plan in colour."""
+"""Images of the attribute graph: a dot per attribute set, in columns by distance to the goal; the plan in colour."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -11,15 +11,15 @@ from attribute_planner.planning.distances import ShortestPaths
 from attribute_planner.planning.planner import Plan
 from attribute_planner.transitions.table import TransitionTable
 
-PICTURES = (".png", ".svg")
-MOST_EDGES = 20_000
-"""More edges than this are drawn as a random sample: they would only be a blot."""
+IMAGE_SUFFIXES = (".png", ".svg")
+MAX_EDGES = 20_000
+"""Of a larger graph, a random sample of this size is drawn."""
 
 
 def draw_graph(path: Path, table: TransitionTable, plan: Plan | None = None) -> None:
-    """Write a picture of a table, with a plan on it if one is given."""
-    if path.suffix not in PICTURES:
-        raise unknown_name("picture format", path.suffix or str(path), PICTURES)
+    """Write an image of a table, with a plan drawn into it if one is given."""
+    if path.suffix not in IMAGE_SUFFIXES:
+        raise unknown_name("image format", path.suffix or str(path), IMAGE_SUFFIXES)
     from matplotlib.figure import Figure
 
     route = [] if plan is None else list(plan.path)
@@ -37,12 +37,12 @@ def draw_graph(path: Path, table: TransitionTable, plan: Plan | None = None) -> 
 
 
 def layout(table: TransitionTable, root: int) -> np.ndarray:
-    """`float64[N, 2]` a place for each set: right to left by transitions to the root, spread out within a column."""
+    """`float64[N, 2]` coordinates of each set: x is minus the number of transitions to the root; y spreads a column."""
     hops = _hops_to(table, root)
     places = np.zeros((table.num_nodes, 2))
     for distance in np.unique(hops):
         column = np.flatnonzero(hops == distance)
-        # Neighbours of what was placed before come next to it: by the mean height of the sets they lead to.
+        # Ordered by the mean height of the successors in the columns before, so that few edges cross.
         height = np.array([_mean_height(table, places, number, hops) for number in column.tolist()])
         order = column[np.lexsort([column, height])]
         places[order, 0] = -distance
@@ -51,7 +51,7 @@ def layout(table: TransitionTable, root: int) -> np.ndarray:
 
 
 def _hops_to(table: TransitionTable, root: int) -> np.ndarray:
-    """`int[N]` transitions to the root; one more than the farthest for sets with no way there."""
+    """`int[N]` number of transitions to the root; for sets without a path, one more than the largest."""
     every_edge = np.ones(table.num_edges)
     certain = replace(table, attempts=every_edge, successes=every_edge, estimator="ratio")
     distances = ShortestPaths(certain).to_sets(np.array([root]))
@@ -70,8 +70,8 @@ def _draw_edges(axes: Any, table: TransitionTable, places: np.ndarray) -> None:
     from matplotlib.collections import LineCollection
 
     shown = np.arange(table.num_edges)
-    if len(shown) > MOST_EDGES:
-        shown = np.random.default_rng(0).choice(shown, MOST_EDGES, replace=False)
+    if len(shown) > MAX_EDGES:
+        shown = np.random.default_rng(0).choice(shown, MAX_EDGES, replace=False)
     lines = np.stack([places[table.source[shown]], places[table.target[shown]]], axis=1)
     alpha = 0.06 + 0.22 * table.probability[shown]
     axes.add_collection(

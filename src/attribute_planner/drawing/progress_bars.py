@@ -1,4 +1,4 @@
-"""Progress bars for training; plain lines where there is no terminal."""
+"""Progress bars for training; plain lines if standard error is not a terminal."""
 
 import sys
 import time
@@ -10,12 +10,12 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 SHOWN = {
     "detect": ("error_full_set", "error {:.2%}"),
     "explore": ("edges", "{:,} edges"),
-    "forward_model": ("error", "wrong {:.2%} of the time"),
-    "inverse": ("surprise", "surprise {:.3f}"),
-    "practise": ("success", "{:.1%} of attempts arrive"),
+    "forward_model": ("error", "error {:.2%}"),
+    "inverse": ("surprise", "loss {:.3f}"),
+    "practise": ("success", "{:.1%} of attempts succeed"),
     "model_edges": ("edges", "{:,} edges"),
 }
-"""The metric of each phase that people want to see, and how it reads."""
+"""By phase, the metric that is shown, and its format."""
 
 SECONDS_BETWEEN_LINES = 10.0
 
@@ -31,7 +31,7 @@ class ProgressBars:
             TextColumn("{task.percentage:>3.0f}%"),
             TimeElapsedColumn(),
             TimeRemainingColumn(),
-            TextColumn("{task.fields[news]}"),
+            TextColumn("{task.fields[metric]}"),
             console=self._console,
             disable=not self._console.is_terminal,
         )
@@ -40,20 +40,20 @@ class ProgressBars:
         self._last_line = 0.0
 
     def show(self, phase: str, done: float, metrics: dict[str, Any]) -> None:
-        """Move the bar of a phase."""
+        """Update the bar of a phase, of which the fraction `done` is complete."""
         name, text = SHOWN[phase]
-        news = text.format(metrics[name]) if name in metrics else ""
+        metric = text.format(metrics[name]) if name in metrics else ""
         if self._bars.disable:
-            self._print_line(phase, done, news)
+            self._print_line(phase, done, metric)
         if phase not in self._tasks:
-            self._tasks[phase] = self._bars.add_task(phase, total=1.0, news=news)
-        self._bars.update(self._tasks[phase], completed=min(done, 1.0), news=news)
+            self._tasks[phase] = self._bars.add_task(phase, total=1.0, metric=metric)
+        self._bars.update(self._tasks[phase], completed=min(done, 1.0), metric=metric)
 
     def close(self) -> None:
         self._bars.stop()
 
-    def _print_line(self, phase: str, done: float, news: str) -> None:
+    def _print_line(self, phase: str, done: float, metric: str) -> None:
         now = time.monotonic()
         if done >= 1.0 or now - self._last_line > SECONDS_BETWEEN_LINES:
             self._last_line = now
-            self._console.print(f"{phase:>9} {min(done, 1.0):4.0%}  {news}", highlight=False)
+            self._console.print(f"{phase:>9} {min(done, 1.0):4.0%}  {metric}", highlight=False)

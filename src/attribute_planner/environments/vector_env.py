@@ -56,6 +56,8 @@ class VectorEnv(abc.ABC):
     """Copies of one environment. Nobody resets them but the caller: a step of a copy that is over has no meaning."""
 
     num_envs: int
+    episode_steps: int | None = None
+    """Steps after which an episode is truncated, `None` for no limit. A caller with another time limit may set it."""
 
     @abc.abstractmethod
     def reset(self, key: Key, task: Task | None = None) -> TimeStep:

@@ -20,7 +20,7 @@ from attribute_planner.experiments.records import is_recorded, read_record
 from attribute_planner.experiments.run_one import Folders, Say, is_current, run_one
 from attribute_planner.experiments.runs import SCALES, Run
 from attribute_planner.experiments.tables import chosen_runs
-from attribute_planner.storage.compilation_cache import keep_compiled
+from attribute_planner.storage.compilation_cache import use_compilation_cache
 
 WORK = Path("runs/reproduce")
 RECORDS = Path("reproduction/records")
@@ -157,7 +157,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             state = "recorded" if is_recorded(options.records, run) else f"{seconds_of(run):.0f} s"
             print(f"{run.name}\t{state}")
         return 0
-    keep_compiled(options.work / COMPILED)
+    use_compilation_cache(options.work / COMPILED)
     folders = Folders(options.records, options.work)
     end_in_order_when_told()
     failed = run_all(runs, folders, options.processes, _say, only_train=options.only_train)

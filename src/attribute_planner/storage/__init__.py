@@ -1,1 +1,1 @@
-"""What is kept on disk: run directories, arrays, metrics, provenance. JSON and safetensors: loading runs no code."""
+"""Files: run directories, arrays, metrics, provenance. All JSON and safetensors, so that loading runs no code."""

@@ -1,4 +1,4 @@
-"""Agents that ship with the package."""
+"""The trained agents that ship with the package."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ def shipped_agents() -> dict[str, Path]:
 
 
 def find_run(run: str | Path) -> Path:
-    """A run directory as it is, or that of the shipped agent of this name."""
+    """The run directory at a path, or that of the shipped agent of this name."""
     if Path(run).exists():
         return Path(run)
     if str(run) in shipped_agents():

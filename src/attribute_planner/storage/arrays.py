@@ -1,4 +1,4 @@
-"""Trees of arrays on disk: every leaf under its path, in one safetensors file that is replaced as a whole."""
+"""Trees of arrays in one safetensors file, each leaf under its path. Files are replaced atomically."""
 
 import json
 import os
@@ -26,7 +26,7 @@ def arrays_of(prefix: str, tree: Any) -> Arrays:
 
 
 def fill(prefix: str, template: Tree, arrays: Mapping[str, np.ndarray]) -> Tree:
-    """A tree of the template's structure (shapes suffice) with its array leaves taken from `arrays`."""
+    """A tree with the structure of `template`, whose leaves may be shapes, and the leaves of `arrays`."""
     dynamic, static = eqx.partition(template, lambda leaf: isinstance(leaf, (jax.ShapeDtypeStruct, jax.Array)))
     paths, structure = jax.tree_util.tree_flatten_with_path(dynamic)
     leaves = [_leaf(prefix + jax.tree_util.keystr(path), leaf, arrays) for path, leaf in paths]
@@ -44,8 +44,8 @@ def _leaf(name: str, expected: Any, arrays: Mapping[str, np.ndarray]) -> jax.Arr
 
 
 def write_arrays(path: Path, arrays: Arrays, notes: Mapping[str, Any]) -> None:
-    """Write a file beside the old one and put it in its place: a kill leaves either the old or the new one, whole."""
-    # No `ascontiguousarray`, which turns a single number into an array with an axis.
+    """Write arrays and notes, a JSON object. An interruption leaves either the old or the new file."""
+    # Not `ascontiguousarray`, which adds an axis to a scalar.
     contiguous = {name: np.asarray(array, order="C") for name, array in arrays.items()}
     write_bytes(path, save(contiguous, {"notes": json.dumps(notes)}))
 
@@ -61,7 +61,7 @@ def read_arrays(path: Path) -> tuple[Arrays, dict[str, Any]]:
 
 
 def write_bytes(path: Path, content: bytes) -> None:
-    """Replace a file as a whole."""
+    """Replace a file atomically."""
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with open(beside, "wb") as file:

@@ -1,4 +1,4 @@
-"""The attribute graph for other programs: GraphML, JSON or DOT."""
+"""Export of the attribute graph: GraphML, JSON or DOT."""
 
 import json
 from collections.abc import Callable
@@ -13,7 +13,7 @@ EDGE_FIELDS = ("probability", "attempts", "successes", "visits")
 
 
 def export_graph(path: Path, table: TransitionTable) -> None:
-    """Write a table to a file in the format that its suffix names."""
+    """Write a table to a file in the format of its suffix."""
     if path.suffix not in FORMATS:
         raise unknown_name("graph format", path.suffix or str(path), [*FORMATS, ".png", ".svg"])
     path.parent.mkdir(parents=True, exist_ok=True)

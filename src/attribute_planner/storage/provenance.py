@@ -1,4 +1,4 @@
-"""Where a result comes from: versions, hardware, commit."""
+"""The origin of a result: versions, hardware, commit."""
 
 import os
 import platform
@@ -13,7 +13,7 @@ import jax
 
 @lru_cache
 def provenance() -> dict[str, Any]:
-    """What a reader needs to make the result again, beside configuration and seed."""
+    """What is needed to repeat a result, besides settings and seed."""
     return {
         "version": _version("attribute-planner"),
         "commit": _commit(),
@@ -35,10 +35,10 @@ def _version(package: str) -> str:
 def _commit() -> str:
     """The commit of the source tree, with `+` if it has local changes; empty outside a checkout.
 
-    A copy of the source tree without its history can be told in `ATTRIBUTE_PLANNER_COMMIT`.
+    For a source tree without its history, set `ATTRIBUTE_PLANNER_COMMIT`.
     """
-    if told := os.environ.get("ATTRIBUTE_PLANNER_COMMIT"):
-        return told
+    if commit := os.environ.get("ATTRIBUTE_PLANNER_COMMIT"):
+        return commit
     try:
         described = subprocess.run(
             ["git", "describe", "--always", "--dirty=+", "--abbrev=12", "--exclude=*"],

@@ -1,4 +1,4 @@
-"""Settings as JSON and back, and single ones given as text: nested frozen dataclasses of plain values."""
+"""Settings (nested frozen dataclasses of plain values) as JSON, and single settings given as text."""
 
 import dataclasses
 from typing import Any, TypeVar, get_type_hints
@@ -14,14 +14,12 @@ def settings_to_json(settings: Any) -> dict[str, Any]:
 
 
 def settings_from_json(kind: type[Settings], saved: dict[str, Any]) -> Settings:
-    """The settings of a dataclass `kind`; what the file does not mention keeps its default."""
+    """The settings of a dataclass `kind`; fields that `saved` does not mention keep their defaults."""
     assert dataclasses.is_dataclass(kind)
     hints = get_type_hints(kind)
     unknown = set(saved) - {field.name for field in dataclasses.fields(kind)}
     if unknown:
-        raise RunDirectoryError(
-            f"The saved {kind.__name__} has settings that do not exist: {', '.join(sorted(unknown))}."
-        )
+        raise RunDirectoryError(f"The saved {kind.__name__} has unknown settings: {', '.join(sorted(unknown))}.")
     values = {}
     for name, value in saved.items():
         nested = dataclasses.is_dataclass(hints[name]) and isinstance(value, dict)
@@ -34,11 +32,11 @@ def _plain(value: Any) -> Any:
 
 
 def with_setting(config: Settings, assignment: str) -> Settings:
-    """Settings with one of them changed, given as `practise.num_envs=512`."""
+    """A copy of the settings with one of them changed, given as `practise.num_envs=512`."""
     path, equals, text = assignment.partition("=")
     if not equals:
         raise ConfigurationError(
-            f"A setting is written NAME=VALUE, as in practise.num_envs=512; {assignment!r} is not."
+            f"A setting has the form NAME=VALUE, for example practise.num_envs=512; {assignment!r} has not."
         )
     return _changed(config, path.split("."), text, path)
 
@@ -58,10 +56,17 @@ def _changed(config: Any, path: list[str], text: str, whole: str) -> Any:
 
 
 def _parsed(old: Any, text: str, name: str) -> Any:
-    """A value of the same kind as the old one."""
+    """A value of the same type as the old one."""
     try:
         if isinstance(old, bool):
             return {"true": True, "false": False}[text.lower()]
-        return int(float(text)) if isinstance(old, int) else type(old)(text)
-    except (ValueError, KeyError, OverflowError):
-        raise ConfigurationError(f"{name} cannot be {text!r}; it must be like its default, {old!r}.") from None
+        if not isinstance(old, int):
+            return type(old)(text)
+        number = float(text)  # 1e6 is an integer, too
+        if number.is_integer():
+            return int(number)
+    except (ValueError, KeyError):
+        pass
+    raise ConfigurationError(
+        f"{name} cannot be {text!r}; it takes a value of type {type(old).__name__}, such as {old!r}."
+    )

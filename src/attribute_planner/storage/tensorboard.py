@@ -1,13 +1,16 @@
-"""Metrics for TensorBoard, an extra: `pip install attribute-planner[tensorboard]`."""
+"""Metrics for TensorBoard, an optional dependency: `pip install attribute-planner[tensorboard]`."""
 
 from pathlib import Path
 from typing import Any
 
 from attribute_planner.errors import ConfigurationError
 
+STEPS = ("steps", "updates")
+"""Metrics that say how far a phase is, in order of preference: environment steps; updates of a supervised fit."""
 
-class EventWriter:
-    """Writes the metrics of a run as TensorBoard scalars, by environment steps."""
+
+class TensorBoardWriter:
+    """Writes metrics as TensorBoard scalars `phase/metric`, each at the phase's own step."""
 
     def __init__(self, path: Path) -> None:
         try:
@@ -20,11 +23,15 @@ class EventWriter:
         self._event, self._summary = event_pb2, summary_pb2
         self._writer = EventFileWriter(str(path))
 
-    def __call__(self, phase: str, metrics: dict[str, Any]) -> None:
+    def write(self, phase: str, metrics: dict[str, Any]) -> None:
+        """Write the metrics of one epoch."""
         values = [
             self._summary.Summary.Value(tag=f"{phase}/{name}", simple_value=float(value))
             for name, value in metrics.items()
         ]
-        step = int(metrics.get("steps", metrics.get("pass", 0)))
+        step = next((int(metrics[name]) for name in STEPS if name in metrics), 0)
         self._writer.add_event(self._event.Event(step=step, summary=self._summary.Summary(value=values)))
         self._writer.flush()
+
+    def close(self) -> None:
+        self._writer.close()

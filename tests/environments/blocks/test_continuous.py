@@ -59,6 +59,14 @@ def test_drops_one_on_the_other_build_the_tower_of_the_task(envs: ContinuousVect
     assert goal.satisfied_by(envs.values()).all()
 
 
+def test_a_caller_may_set_another_time_limit():
+    one = ContinuousBlocks(image_size=16, episode_steps=2).vector_env(1)
+    one.episode_steps = 3
+    one.reset(jax.random.key(0))
+    action = MixedAction(np.zeros(1, int), np.zeros((1, 2), np.float32))
+    assert [bool(one.step(action, jax.random.key(0)).truncated[0]) for _ in range(3)] == [False, False, True]
+
+
 def test_a_covered_block_does_not_move(envs: ContinuousVectorEnv):
     envs.reset(jax.random.key(0), FROM_CORNERS)
     drop_everywhere(envs, "red", (1.0, 0.0))

@@ -112,7 +112,7 @@ class ContinuousVectorEnv(VectorEnv):
     """Scenes that are dropped into together. `poses` are their states, `[B]` of them, replaced and never changed."""
 
     def __init__(self, env: ContinuousBlocks, num_envs: int) -> None:
-        self.env, self.num_envs = env, num_envs
+        self.env, self.num_envs, self.episode_steps = env, num_envs, env.episode_steps
         self.poses = parked_poses(num_envs)
         self._scenes = Scenes(num_envs, env.threads)
         self._ages = np.zeros(num_envs, int)
@@ -158,7 +158,7 @@ class ContinuousVectorEnv(VectorEnv):
 
     def _timestep(self) -> TimeStep:
         observation, values = _look(self.poses, self.env.image_size)
-        truncated = self._ages >= self.env.episode_steps
+        truncated = self._ages >= self.episode_steps
         return TimeStep(observation, values, np.zeros(self.num_envs, bool), truncated, self.poses)
 
 

@@ -31,7 +31,7 @@ class GymnasiumVectorEnv(VectorEnv):
     """
 
     def __init__(self, env: GymnasiumEnvironment, num_envs: int) -> None:
-        self.env, self.num_envs = env, num_envs
+        self.env, self.num_envs, self.episode_steps = env, num_envs, env.episode_steps
         self._envs: list[gymnasium.Env] = env.pool.acquire(num_envs)
         self._is_sound = True
         self._ages = np.zeros(num_envs, int)
@@ -57,7 +57,7 @@ class GymnasiumVectorEnv(VectorEnv):
         self._ages += is_running
         for index in np.flatnonzero(is_running).tolist():
             self._see(index, *self._ask("env.step", index, self._act, index, chosen[index]))
-        self._truncated |= self._ages >= self.env.episode_steps
+        self._truncated |= self._ages >= self.episode_steps
         return self._timestep()
 
     def sample_goals(self, task: Task, key: Key) -> Goal:

@@ -6,12 +6,12 @@ import pytest
 from PIL import Image
 
 from attribute_planner.agent import Agent
-from attribute_planner.drawing.film import (
+from attribute_planner.drawing.animation import (
     CAPTION_HEIGHT,
     LAST_FRAME_SECONDS,
-    LONGEST,
+    MAX_FRAME_SECONDS,
     captioned_frames,
-    write_film,
+    write_gif,
 )
 from attribute_planner.environments.graph_world import Place
 from attribute_planner.errors import ConfigurationError
@@ -23,7 +23,7 @@ TABLE = table_of(numbers(5), [((i,), ((i + step) % 5,), 0.9) for i in range(5) f
 
 @pytest.fixture(scope="module")
 def episode() -> Episode:
-    """Two steps from 0 to 2, with pictures of 200 × 120 that grow darker."""
+    """Two steps from 0 to 2, with frames of 200 × 120 that grow darker."""
     world = Hosted(replace(RING, start=Place((0,))))
     found = Agent(world, None, Oracle(RING), TABLE, 3).reach({"n": 2}, pictures=True)
     assert found.steps == 2
@@ -46,30 +46,30 @@ def test_a_failure_looks_different_from_a_success(episode: Episode):
     assert (won != lost).any()
 
 
-def test_long_captions_end_where_the_picture_does(episode: Episode):
+def test_long_captions_are_shortened_to_the_width_of_the_image(episode: Episode):
     narrow = replace(episode, frames=[frame[:, :60] for frame in episode.frames])
     assert {frame.shape[1] for frame in captioned_frames(narrow)} == {60}
 
 
-def test_a_film_has_all_frames_and_rests_on_the_last(episode: Episode, tmp_path: Path):
-    path = tmp_path / "films" / "ring.gif"
-    write_film(path, episode)
-    with Image.open(path) as film:
-        assert (film.size, film.n_frames) == ((200, 120 + CAPTION_HEIGHT), 3)  # pyright: ignore[reportAttributeAccessIssue]
+def test_an_animation_has_all_frames_and_shows_the_last_one_longest(episode: Episode, tmp_path: Path):
+    path = tmp_path / "new" / "ring.gif"
+    write_gif(path, episode)
+    with Image.open(path) as gif:
+        assert (gif.size, gif.n_frames) == ((200, 120 + CAPTION_HEIGHT), 3)  # pyright: ignore[reportAttributeAccessIssue]
         durations = []
         for number in range(3):
-            film.seek(number)
-            durations.append(film.info["duration"])
-    assert durations == [1000 * LONGEST] * 2 + [1000 * LAST_FRAME_SECONDS]
+            gif.seek(number)
+            durations.append(gif.info["duration"])
+    assert durations == [1000 * MAX_FRAME_SECONDS] * 2 + [1000 * LAST_FRAME_SECONDS]
 
 
-def test_a_film_of_an_episode_without_a_step_has_one_frame(episode: Episode, tmp_path: Path):
+def test_an_episode_without_a_step_has_one_frame(episode: Episode, tmp_path: Path):
     at_once = replace(episode, trace=[], frames=episode.frames[:1], steps=0)
-    write_film(tmp_path / "still.gif", at_once)
-    with Image.open(tmp_path / "still.gif") as film:
-        assert film.n_frames == 1  # pyright: ignore[reportAttributeAccessIssue]
+    write_gif(tmp_path / "still.gif", at_once)
+    with Image.open(tmp_path / "still.gif") as gif:
+        assert gif.n_frames == 1  # pyright: ignore[reportAttributeAccessIssue]
 
 
-def test_films_are_gifs(episode: Episode, tmp_path: Path):
-    with pytest.raises(ConfigurationError, match=r"should end in \.gif"):
-        write_film(tmp_path / "ring.mp4", episode)
+def test_other_formats_are_refused(episode: Episode, tmp_path: Path):
+    with pytest.raises(ConfigurationError, match=r"does not end in \.gif"):
+        write_gif(tmp_path / "ring.mp4", episode)
