@@ -4,6 +4,7 @@ import importlib
 
 import tyro
 
+from attribute_planner.command_line.arguments import Names
 from attribute_planner.command_line.printing import busy, print_json, print_table
 from attribute_planner.errors import unknown_name
 
@@ -17,7 +18,7 @@ BENCHMARKS = {
 """By name, a module whose `measure` returns the lines of the benchmark."""
 
 
-def benchmark(names: tyro.conf.Positional[tuple[str, ...]] = (), json: bool = False) -> int:
+def benchmark(names: tyro.conf.Positional[Names] = (), json: bool = False) -> int:
     """Measure speed, side by side with other packages.
 
     Both sides are measured in the same process on the same machine.

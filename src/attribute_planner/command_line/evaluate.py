@@ -2,17 +2,16 @@
 
 from typing import Any
 
-import tyro
-
+from attribute_planner.command_line.arguments import OptionalName, Run
 from attribute_planner.command_line.printing import busy, console, number_or_none, print_json, print_table
 
 
 def evaluate(
-    run: tyro.conf.Positional[str],
-    task: str | None = None,
+    run: Run,
+    task: OptionalName = None,
     episodes: int = 1000,
     mode: str = "default",
-    estimator: str | None = None,
+    estimator: OptionalName = None,
     true_attributes: bool = False,
     seed: int = 0,
     json: bool = False,
@@ -24,8 +23,8 @@ def evaluate(
         task: Task of the agent's environment (`attribute-planner envs` lists them). Default: the main task.
         episodes: Number of episodes, each with a new goal.
         mode: Execution mode: `default`, or `paper` for the algorithm as published.
-        estimator: Estimator of the transition probabilities c_π: `ratio` (as published), `posterior`, `alike` or
-            `visits` (the paper's ablation). Default: that of the training run.
+        estimator: Estimator of c_π: `ratio` (as published), `posterior`, `alike`, `visits` (an ablation of the paper).
+            Default: that of the training run.
         true_attributes: Give the agent the true attributes instead of those that its detector predicts.
         seed: Random seed of the tasks.
         json: Print the result as JSON.

@@ -4,18 +4,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import tyro
 
+from attribute_planner.command_line.arguments import OptionalPath, Run
 from attribute_planner.command_line.printing import console, print_json, print_table
 
 
-def graph(run: tyro.conf.Positional[str], export: Path | None = None, edges: int = 5, json: bool = False) -> int:
+def graph(run: Run, export: OptionalPath = None, edges: int = 5, json: bool = False) -> int:
     """Show the attribute graph of an agent: its size, and its most and least reliable transitions.
 
     Args:
         run: Run directory, or name of a shipped agent.
-        export: Write the whole graph to this file. The suffix selects the format: .graphml, .json or .dot; .png or .svg
-            for an image.
+        export: Write the graph to this file, as .graphml, .json or .dot, or an image of it, as .png or .svg.
         edges: Number of transitions to show, both of the most and of the least reliable.
         json: Print the result as JSON.
     """

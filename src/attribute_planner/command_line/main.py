@@ -36,6 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             prog="attribute-planner",
             description="Name the properties, explore once, reach any goal.",
             args=arguments,
+            config=(tyro.conf.FlagCreatePairsOff,),
         )
     except (AttributePlannerError, OSError) as mistake:
         print(f"attribute-planner: {mistake}", file=sys.stderr)

@@ -1,21 +1,19 @@
 """`attribute-planner reach`."""
 
 import sys
-from pathlib import Path
 from typing import Any
 
-import tyro
-
+from attribute_planner.command_line.arguments import OptionalInt, OptionalPath, Run
 from attribute_planner.command_line.printing import busy, console, print_json
 
 
 def reach(
-    run: tyro.conf.Positional[str],
+    run: Run,
     goal: str,
     seed: int = 0,
-    max_steps: int | None = None,
+    max_steps: OptionalInt = None,
     mode: str = "default",
-    gif: Path | None = None,
+    gif: OptionalPath = None,
     json: bool = False,
 ) -> int:
     """Run one episode in which an agent plans and executes a path to a goal.

@@ -1,25 +1,26 @@
 """`attribute-planner reproduce`."""
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import tyro
 
+from attribute_planner.command_line.arguments import Names, OptionalInt, OptionalPath, shown_as
 from attribute_planner.command_line.printing import console, news, print_json
 
 
 def reproduce(
-    tables: tyro.conf.Positional[tuple[str, ...]] = (),
-    seeds: int | None = None,
+    tables: Annotated[tuple[str, ...], tyro.conf.Positional, shown_as("[TABLE ...]")] = (),
+    seeds: OptionalInt = None,
     scale: Literal["small", "paper"] = "paper",
-    runs: tuple[str, ...] = (),
+    runs: Names = (),
     dry_run: bool = False,
     only_train: bool = False,
     processes: int = 1,
-    records: Path | None = None,
-    work: Path | None = None,
-    report: Path | None = None,
-    docs: tuple[Path, ...] = (),
+    records: OptionalPath = None,
+    work: OptionalPath = None,
+    report: OptionalPath = None,
+    docs: Annotated[tuple[Path, ...], shown_as("[PATH ...]")] = (),
     json: bool = False,
 ) -> int:
     """Reproduce the tables of the paper, and our own tables.
@@ -27,8 +28,9 @@ def reproduce(
     A run is one training with its measurements. Recorded runs are not repeated; an interrupted run is resumed.
 
     Args:
-        tables: Tables to fill: grid-worlds, blocks, sample-size, continuous, starcraft, detector, exploration,
-            grid-worlds-changes, blocks-changes; default: all.
+        tables: Tables to fill. Default: all of
+            grid-worlds, blocks, sample-size, continuous, starcraft, detector, exploration, grid-worlds-changes,
+            blocks-changes.
         seeds: Seeds per row; default: 5 (3 for baselines) at the scale `paper`, 1 at the scale `small`.
         scale: `paper` for full budgets (needs a GPU), `small` for budgets that fit two CPU cores.
         runs: Only these runs, or those whose names start so.

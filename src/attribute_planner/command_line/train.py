@@ -5,17 +5,18 @@ from typing import Annotated, Literal
 
 import tyro
 
+from attribute_planner.command_line.arguments import OptionalInt, OptionalPath, shown_as
 from attribute_planner.command_line.printing import console, print_json
 
 
 def train(
-    env: tyro.conf.Positional[str],
+    env: Annotated[str, tyro.conf.Positional, shown_as("ENV")],
     seed: int = 0,
-    steps: int | None = None,
-    out: Path | None = None,
+    steps: OptionalInt = None,
+    out: OptionalPath = None,
     resume: bool = False,
-    preset: Literal["default", "paper"] | None = None,
-    set: Annotated[tuple[str, ...], tyro.conf.arg(metavar="NAME=VALUE")] = (),
+    preset: Annotated[Literal["default", "paper"] | None, shown_as("{default,paper}")] = None,
+    set: Annotated[tuple[str, ...], shown_as("NAME=VALUE ...")] = (),
     tensorboard: bool = False,
     json: bool = False,
 ) -> int:

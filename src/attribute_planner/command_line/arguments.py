@@ -1,0 +1,18 @@
+"""Types of command-line arguments: how they are shown in the help."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import tyro
+
+
+def shown_as(metavar: str) -> Any:
+    """An argument whose help text says itself what the default is."""
+    return tyro.conf.arg(metavar=metavar, help_behavior_hint="")
+
+
+Run = Annotated[str, tyro.conf.Positional, shown_as("RUN")]
+Names = Annotated[tuple[str, ...], shown_as("[NAME ...]")]
+OptionalInt = Annotated[int | None, shown_as("INT")]
+OptionalName = Annotated[str | None, shown_as("NAME")]
+OptionalPath = Annotated[Path | None, shown_as("PATH")]
