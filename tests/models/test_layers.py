@@ -10,6 +10,7 @@ from attribute_planner.models.layers import (
     BagOfWords,
     Dense,
     Tower,
+    elu,
     sum_by_row,
     sum_of_rows,
 )
@@ -77,3 +78,10 @@ def test_inputs_side_by_side_are_as_good_as_joined_ones():
     seen, done = jax.random.normal(key, (4, 1, 3)), jax.random.normal(jax.random.fold_in(key, 1), (4, 6, 4))
     joined = jnp.concatenate([jnp.broadcast_to(seen, (4, 6, 3)), done], axis=-1)
     np.testing.assert_allclose(tower(seen, done), tower(joined), atol=1e-5)
+
+
+def test_the_fast_elu_has_the_values_and_slopes_of_the_exact_one():
+    inputs = jnp.array([-1e4, -30.0, -2.0, -1e-3, -1e-9, 0.0, 1e-9, 0.5, 200.0, 1e30])
+    np.testing.assert_allclose(elu(inputs), jax.nn.elu(inputs), rtol=0, atol=2e-7)
+    slopes, exact = (jax.grad(lambda x, f=f: f(x).sum())(inputs) for f in (elu, jax.nn.elu))
+    np.testing.assert_allclose(slopes, exact, rtol=1e-6, atol=1e-7)

@@ -10,7 +10,7 @@ from attribute_planner.attributes import AttributeSpace
 from attribute_planner.environments.spaces import Observation, ObservationSpec, UnitObservation, WordsSpec
 from attribute_planner.environments.spec import EnvironmentSpec
 from attribute_planner.models.encoders import encoder_for, no_values
-from attribute_planner.models.layers import BagOfWords, Dense, Tower
+from attribute_planner.models.layers import BagOfWords, Dense, Tower, elu
 
 Key = jax.Array
 
@@ -69,7 +69,7 @@ class ItemsTrunk(eqx.Module):
         self.items = spec.items
 
     def __call__(self, observation: Int[jax.Array, "*batch words"]) -> Float[jax.Array, "*batch features"]:
-        read = self.reader(jax.nn.elu(self.bag(self._words_by_item(observation))))
+        read = self.reader(elu(self.bag(self._words_by_item(observation))))
         return self.tower(jnp.sum(read, axis=-2))
 
     def _words_by_item(self, observation: jax.Array) -> jax.Array:

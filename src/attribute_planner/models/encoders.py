@@ -13,7 +13,7 @@ from jaxtyping import Float, Int, Shaped, UInt8
 
 from attribute_planner.attributes import AttributeSpace
 from attribute_planner.environments.spaces import ImageSpec, ObservationSpec, VectorSpec, WordsSpec
-from attribute_planner.models.layers import BagOfWords, Dense, Tower
+from attribute_planner.models.layers import BagOfWords, Dense, Tower, elu
 from attribute_planner.models.vision import Convolutions, Keypoints
 
 Key = jax.Array
@@ -54,7 +54,7 @@ class WordsEncoder(Encoder):
     def __call__(self, observation: Int[jax.Array, "*batch words"], values: Values, goal: Values) -> Features:
         slots = [self.space.one_hot(values), self.space.one_hot(still_to_change(values, goal))]
         summed = self.bag(observation) + self.attributes(jnp.concatenate(slots, axis=-1))
-        return self.tower(jax.nn.elu(summed))
+        return self.tower(elu(summed))
 
 
 class VectorEncoder(Encoder):
