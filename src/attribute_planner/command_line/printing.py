@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 console = Console(highlight=False)
-news = Console(file=sys.stderr, highlight=False)
+messages = Console(file=sys.stderr, highlight=False)
 
 
 def print_json(answer: Any) -> None:
@@ -31,10 +31,10 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: st
 @contextmanager
 def busy(what: str) -> Iterator[None]:
     """A spinner on standard error while a command works; nothing if that is not a terminal."""
-    if not news.is_terminal:
+    if not messages.is_terminal:
         yield
         return
-    with news.status(what):
+    with messages.status(what):
         yield
 
 

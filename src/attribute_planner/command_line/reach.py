@@ -75,8 +75,8 @@ def _print_episode(episode: Any) -> None:
     console.print(f"Plan: {episode.plan}")
     for step in episode.trace:
         if step.outcome != "on the way":
-            aim = "" if step.aim is None else _difference(step.observed, step.aim)
-            console.print(f"  step {step.step + 1:4d}  {step.outcome:<13}  {aim}")
+            target = "" if step.aim is None else _difference(step.observed, step.aim)
+            console.print(f"  step {step.step + 1:4d}  {step.outcome:<13}  {target}")
     verdict = "Reached" if episode.success else "Not reached"
     console.print(f"{verdict} in {episode.steps} steps, with {episode.replans} replans.")
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 import tyro
 
 from attribute_planner.command_line.arguments import Names, OptionalInt, OptionalPath, shown_as
-from attribute_planner.command_line.printing import console, news, print_json
+from attribute_planner.command_line.printing import console, messages, print_json
 
 
 def reproduce(
@@ -70,7 +70,7 @@ def reproduce(
         count = sum(each["recorded"] for each in listed)
         console.print(f"{count} of {len(listed)} runs are recorded; {report or REPORTS[scale]} shows them.")
     for run in failed:
-        news.print(f"attribute-planner: run {run.name} is not recorded; see its output above.")
+        messages.print(f"attribute-planner: run {run.name} is not recorded; see its output above.")
     return 1 if failed else 0
 
 
@@ -85,7 +85,7 @@ def _write(report: Path, docs: tuple[Path, ...], records: Path, scale: str) -> N
 
 
 def _say(line: str) -> None:
-    news.print(line, markup=False)
+    messages.print(line, markup=False)
 
 
 def described(run: Any, records: Path) -> dict[str, Any]:
