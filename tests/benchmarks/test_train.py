@@ -24,12 +24,12 @@ def test_the_time_until_attempts_succeed_ends_with_the_first_epoch_in_which_enou
         ("explore", 20, 6.0, math.nan),
         *(("practise", 10 * n, 8.0 + n, success) for n, success in ((1, 0.5), (2, 0.996), (3, 0.9), (4, 1.0))),
     )
-    (line,) = train._until_attempts_succeed("switches", epochs)
-    assert (line.ours, line.peer, line.unit) == (4.0, None, "s")
+    (line,) = train._until_attempts_succeed("switches", epochs, 5.0)
+    assert (line.ours, line.peer, line.unit) == (4.0, 8.0, "s")
 
 
 def test_attempts_that_never_succeed_often_enough_have_no_line():
-    assert not list(train._until_attempts_succeed("switches", epochs_of(("practise", 10, 1.0, 0.9))))
+    assert not list(train._until_attempts_succeed("switches", epochs_of(("practise", 10, 1.0, 0.9)), None))
 
 
 def test_a_training_stands_beside_the_peer(monkeypatch: pytest.MonkeyPatch):

@@ -47,19 +47,19 @@ def measure_training(name: str, config: TrainConfig) -> list[Measurement]:
         rates(f"{name}, practising", epochs.rate("practise"), rate, "steps/s", PEER),
         times(f"{name}, compilation and start-up", total - seconds, compilation, "s", PEER),
         times(f"{name}, training", seconds, None if rate is None else config.steps / rate, "s", SAME_STEPS),
-        *_until_attempts_succeed(name, epochs),
+        *_until_attempts_succeed(name, epochs, rate),
         _tasks_solved(name, agent),
     ]
 
 
-def _until_attempts_succeed(name: str, epochs: "EpochTimes") -> Iterator[Measurement]:
+def _until_attempts_succeed(name: str, epochs: "EpochTimes", peer_rate: float | None) -> Iterator[Measurement]:
     """The time to `ATTEMPTS_TARGET`, if any epoch of practice reached it."""
-    successes = [epoch.success for epoch in epochs.of("practise")]
-    reached = [number for number, success in enumerate(successes) if success >= ATTEMPTS_TARGET]
-    if reached:
-        practising = epochs.seconds("practise") * (reached[0] + 1) / len(successes)
+    enough = [epoch for epoch in epochs.of("practise") if epoch.success >= ATTEMPTS_TARGET]
+    if enough:
+        seconds = epochs.seconds("explore") + enough[0].steps / epochs.rate("practise")
+        steps = epochs.of("explore")[-1].steps + enough[0].steps
         title = f"{name}, training until {ATTEMPTS_TARGET:.1%} of an epoch's attempts succeed"
-        yield times(title, epochs.seconds("explore") + practising, None, "s", "none")
+        yield times(title, seconds, None if peer_rate is None else steps / peer_rate, "s", SAME_STEPS)
 
 
 def _tasks_solved(name: str, agent: Agent) -> Measurement:
