@@ -14,8 +14,9 @@ from attribute_planner import algorithm
 from attribute_planner.agent import Agent
 from attribute_planner.attributes import Attribute, AttributeSpace, Goal
 from attribute_planner.configuration import TrainConfig
+from attribute_planner.data.examples import Examples
 from attribute_planner.environments.graph_world import GraphWorld, graph_world
-from attribute_planner.environments.interface import HostEnvironment, PureEnvironment
+from attribute_planner.environments.interface import Environment, HostEnvironment, PureEnvironment
 from attribute_planner.environments.spaces import (
     Action,
     ActionSpace,
@@ -28,15 +29,16 @@ from attribute_planner.environments.spaces import (
 from attribute_planner.environments.tasks import Task, complete_goal
 from attribute_planner.environments.vector_env import PureVectorEnv, TimeStep, VectorEnv
 from attribute_planner.learning.fitting import FitConfig
-from attribute_planner.learning.reinforce import ReinforceConfig
+from attribute_planner.learning.ppo import PPOConfig
 from attribute_planner.models.distributions import Categorical
 from attribute_planner.models.policy import GoalPolicy, PolicyOutput
 from attribute_planner.phases.detect import DetectConfig
 from attribute_planner.phases.explore import ExploreConfig
 from attribute_planner.phases.practise import PractiseConfig
+from attribute_planner.transitions.counting import TransitionCounts
 from attribute_planner.transitions.table import TransitionTable
 
-EAGER = ReinforceConfig(learning_rate=0.02, entropy_coef=0.003, update_epochs=2, num_minibatches=2)
+EAGER = PPOConfig(learning_rate=0.02, entropy_coef=0.003, update_epochs=2, num_minibatches=2)
 """Learns a decision or two within a few thousand steps."""
 
 TINY = TrainConfig(
@@ -47,7 +49,7 @@ TINY = TrainConfig(
         rollout_length=10,
         rollouts_per_epoch=5,
         hidden_size=16,
-        learning=replace(EAGER, anneal=False),
+        ppo=replace(EAGER, anneal=False),
     ),
     practise=PractiseConfig(
         steps=16_000,
@@ -56,10 +58,18 @@ TINY = TrainConfig(
         rollout_length=10,
         rollouts_per_epoch=20,
         hidden_size=16,
-        learning=EAGER,
+        ppo=EAGER,
     ),
 )
 """Everything small: enough for worlds of a few places."""
+
+
+def counts_of(env: Environment, examples: Examples) -> TransitionCounts:
+    """How often each transition was seen."""
+    counts, pack = TransitionCounts(env.attributes.num_words), env.attributes.pack
+    seen = examples.take(examples.changed)
+    counts.record(*(np.asarray(pack(np.asarray(each))) for each in (seen.values, seen.values_after)))
+    return counts
 
 
 Network = TypeVar("Network")
@@ -88,7 +98,7 @@ RING = graph_world(
 @cache
 def ring_agent() -> Agent:
     """An agent that was trained on the ring."""
-    return algorithm.train(RING, TINY, key=jax.random.key(0))
+    return algorithm.train(RING, TINY, key=jax.random.key(1))
 
 
 def table_of(

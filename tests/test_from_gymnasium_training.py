@@ -11,15 +11,15 @@ import pytest
 from gymnasium import spaces
 
 import attribute_planner as ap
-from attribute_planner.data.collecting import collector_for
+from attribute_planner.data.random_actions import RandomActions
+from attribute_planner.data.rollout import rollout
 from attribute_planner.environments.gymnasium_bridge import GymnasiumEnvironment
 from attribute_planner.errors import EnvironmentFaultError, RunDirectoryError
 from attribute_planner.learning.fitting import FitConfig
 from attribute_planner.models.policy import GoalPolicy
-from attribute_planner.phases.attempts import AimAtNeighbours, add_attempts
+from attribute_planner.phases.attempts import ReachNeighbours, count_attempts
 from attribute_planner.phases.detect import DetectConfig
 from attribute_planner.phases.device_graph import device_graph
-from attribute_planner.phases.exploration_policies import RandomActions
 from attribute_planner.phases.explore import ExploreConfig, count_transitions, inverse_root_count
 from attribute_planner.phases.practise import PractiseConfig
 from attribute_planner.transitions.counting import TransitionCounts
@@ -119,10 +119,9 @@ def test_a_saved_agent_needs_its_environment_to_be_loaded(trained: tuple[ap.Agen
 def test_beginning_anew_is_no_transition():
     env = corridor()
     counts = TransitionCounts(env.attributes.num_words)
-    collector = collector_for(env, None, 8, key=jax.random.key(0))
-    seen = collector.collect(RandomActions(env), 400, key=jax.random.key(1))
+    seen = rollout(RandomActions(env), env.vector_env(8), 400, space=env.attributes, key=jax.random.key(1))
     count_transitions(seen, counts, inverse_root_count)
-    assert np.asarray(seen.arrival.terminated).sum() > 5 and np.asarray(seen.arrival.truncated).sum() > 5
+    assert np.asarray(seen.terminated).sum() > 5 and np.asarray(seen.truncated).sum() > 5
     table = table_of_counts(env.attributes, counts)
     names = [tuple(env.attributes.decode(values).values()) for values in table.values]
     edges = {(names[source], names[target]) for source, target in zip(table.source, table.target, strict=True)}
@@ -132,8 +131,8 @@ def test_beginning_anew_is_no_transition():
         ((True, False, False), (True, True, False)),
         ((True, True, False), (True, True, True)),
     }
-    last = np.asarray(seen.arrival.terminated)
-    assert (np.asarray(env.attributes.unpack(np.asarray(seen.arrival.words)[last])) == [1, 1, 1]).all()
+    last = np.asarray(seen.terminated)
+    assert (np.asarray(env.attributes.unpack(np.asarray(seen.next_attributes)[last])) == [1, 1, 1]).all()
 
 
 class Fuse(gymnasium.Env):
@@ -151,14 +150,8 @@ class Fuse(gymnasium.Env):
         return self.age, 0.0, self.age == 3, False, {}
 
 
-@pytest.mark.parametrize(
-    ("limit", "attempts"),
-    [
-        pytest.param(10, 4.0, id="an episode that ends without arriving is a failure"),
-        pytest.param(2, 0.0, id="an episode that is cut off says nothing"),
-    ],
-)
-def test_the_end_of_an_episode_counts_and_its_cutting_off_does_not(limit: int, attempts: float):
+@pytest.mark.parametrize("limit", [10, 2])
+def test_the_end_of_an_episode_fails_the_attempt(limit: int):
     env = ap.from_gymnasium(
         Fuse,
         attributes=[ap.Attribute("lit")],
@@ -168,12 +161,11 @@ def test_the_end_of_an_episode_counts_and_its_cutting_off_does_not(limit: int, a
     counts = TransitionCounts(env.attributes.num_words)
     counts.record(np.array([[0]], np.uint32), np.array([[1]], np.uint32))
     graph = device_graph(table_of_counts(env.attributes, counts))
-    actor = AimAtNeighbours(GoalPolicy(env.spec, 8, key=jax.random.key(0)), graph, 100)
-    collector = collector_for(env, None, 2, key=jax.random.key(1))
-    trajectories = collector.collect(actor, 6, key=jax.random.key(2))
-    score = add_attempts(jnp.zeros((3, 1), jnp.int32), trajectories)
-    assert np.asarray(score)[:2].tolist() == [[attempts], [0]]
-    assert np.asarray(trajectories.outcome.cut).sum() == (0 if attempts else 6)
+    actor = ReachNeighbours(GoalPolicy(env.spec, 8, key=jax.random.key(0)), graph, 100)
+    trajectories = rollout(actor, env.vector_env(2), 6, space=env.attributes, key=jax.random.key(1))
+    found = count_attempts(jnp.zeros((3, 1), jnp.int32), trajectories)
+    attempts = 2 * 6 // min(limit, 3)
+    assert np.asarray(found).tolist() == [[attempts], [0], [12]]
 
 
 def test_what_was_learned_survives_an_environment_that_fails(tmp_path: Path):

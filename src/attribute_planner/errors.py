@@ -40,3 +40,15 @@ def unknown_name(kind: str, name: object, known: Iterable[object]) -> UnknownNam
 
 MOST_LISTED, FIRST_OF_MANY = 40, 10
 """The attributes of four blocks are still listed, the runs of all tables are not."""
+
+
+def require_positive(name: str, value: float) -> None:
+    """An error unless a setting is greater than zero."""
+    if value <= 0:
+        raise ConfigurationError(f"{name} must be greater than zero; it is {value}.")
+
+
+def require_positive_settings(settings: object, *names: str) -> None:
+    """An error unless these settings of a dataclass are greater than zero."""
+    for name in names:
+        require_positive(f"{type(settings).__name__}.{name}", getattr(settings, name))

@@ -1,4 +1,4 @@
-"""`train` and `load` as users call them: run directories, progress bars, and going on where a run stopped."""
+"""`train` and `load` as users call them: run directories, progress bars, and continuing an interrupted run."""
 
 import time
 from dataclasses import replace
@@ -33,10 +33,10 @@ def train(
 ) -> Agent:
     """Train an agent: detect, explore, practise.
 
-    steps: environment steps of all phases together; the environment's own budget if not given.
-    run_dir: where to keep everything; nothing is kept if not given.
-    config: settings of the phases; the environment's own if not given.
-    resume: go on with the run in `run_dir`, with its own settings and seed (and perhaps more `steps`).
+    steps: environment steps of all phases together; by default those of the settings.
+    run_dir: the directory of the run; without one, nothing is saved.
+    config: settings of the phases; by default the preset of the environment.
+    resume: continue the run in `run_dir`, with its settings and seed; only `steps` can change.
     progress: show progress bars.
     tensorboard: also write TensorBoard events into `run_dir`.
     """
@@ -63,9 +63,18 @@ def train(
         run = RunDirectory.create(run_dir, describe_run(env, config, seed))
     recorder = Recorder(run, begun, show=progress, tensorboard=tensorboard)
     try:
-        return algorithm.train(env, config, key=jax.random.key(seed), begun=begun, watch=recorder)
+        return algorithm.train(env, config, key=training_key(seed), begun=begun, watch=recorder)
     finally:
         recorder.close()
+
+
+TRAINING = 0x7472
+"""Folded into the seed, so that training shares no random numbers with an evaluation with the same seed."""
+
+
+def training_key(seed: int) -> jax.Array:
+    """The random key of a training run."""
+    return jax.random.fold_in(jax.random.key(seed), TRAINING)
 
 
 def load(run: str | Path, env: Environment | None = None) -> Agent:
@@ -74,7 +83,7 @@ def load(run: str | Path, env: Environment | None = None) -> Agent:
 
 
 class Recorder:
-    """Watches a training run: saves progress now and then and at the end, writes metrics, moves progress bars."""
+    """Watches a training run: saves progress every few seconds and at the end, writes metrics, shows progress bars."""
 
     def __init__(self, run: RunDirectory | None, begun: Progress, *, show: bool, tensorboard: bool) -> None:
         self._run, self._progress = run, begun
@@ -97,7 +106,7 @@ class Recorder:
                 self._save()
 
     def close(self) -> None:
-        """Save what is not saved yet; also after an exception, so that nothing learned is lost."""
+        """Save what is not saved yet, also after an exception."""
         try:
             if self._run is not None and self._unsaved:
                 self._save()
@@ -119,7 +128,7 @@ PRODUCTS = {
     "practise": "practised",
     "model_edges": "model_edges",
 }
-"""Which part of `Progress` a phase produces."""
+"""The field of `Progress` that each phase produces."""
 
 
 def _bars() -> Any:

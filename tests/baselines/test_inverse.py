@@ -11,6 +11,7 @@ from attribute_planner.baselines.inverse import (
     train,
 )
 from attribute_planner.data.examples import Examples
+from attribute_planner.data.trajectories import Trajectories
 from attribute_planner.errors import UnknownNameError
 from attribute_planner.learning.progress import nobody
 from attribute_planner.models.encoders import NO_VALUE
@@ -21,15 +22,15 @@ def example(values: list[list[int]], after: list[list[int]]) -> Examples:
     return Examples(np.zeros(len(values)), np.zeros(len(values), np.int32), np.array(values), np.array(after))
 
 
-def test_goals_are_those_of_a_later_moment_of_the_same_walk():
-    # Copy c of the walk goes through 10 c, 10 c + 1, 10 c + 2, 10 c + 3.
-    start = 10 * np.arange(50)[:, None]
-    walk = [example((start + n).tolist(), (start + n + 1).tolist()) for n in range(3)]
+def test_goals_are_those_after_a_later_step_of_the_same_episode():
+    # Environment b goes through 10 b, 10 b + 1, …, 10 b + 4; its episode ends after the third step.
+    now = 10 * np.arange(50)[None, :, None] + np.arange(4)[:, None, None]
+    over = np.zeros((4, 50), bool)
+    over[2] = True
+    walk = Trajectories(None, now.astype(np.uint32), None, None, (now + 1).astype(np.uint32), over & False, over, None)
     relabelled = later_goals(walk, key=jax.random.key(0))
-    for number, (before, after) in enumerate(zip(walk, relabelled, strict=True)):
-        np.testing.assert_array_equal(before.values, after.values)
-        ahead = (np.asarray(after.values_after) - np.asarray(after.values)).ravel()
-        assert set(ahead.tolist()) == set(range(1, 4 - number))
+    ahead = relabelled.next_attributes.astype(int) - now
+    assert [set(row.ravel().tolist()) for row in ahead] == [{1, 2, 3}, {1, 2}, {1}, {1}]
 
 
 def test_partial_goals_ask_for_some_change():

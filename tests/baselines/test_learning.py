@@ -16,6 +16,7 @@ from attribute_planner.baselines.reinforce import PPOBaselineConfig, ReinforceBa
 from attribute_planner.environments.interface import Environment
 from attribute_planner.learning.fitting import FitConfig
 from attribute_planner.learning.inverse import InverseConfig
+from attribute_planner.learning.reinforce import ReinforceConfig
 from tests.baselines.probes import STAR, TRAINING, actions_on_the_star
 from tests.probes import EAGER, Hosted, Levers, Thirds
 
@@ -24,7 +25,7 @@ GREEDY = replace(TRAINING, deterministic=True)
 CONFIGS: dict[str, Any] = {
     "reinforce": ReinforceBaselineConfig(
         replace(GREEDY, rollout_length=10),
-        replace(EAGER, learning_rate=0.01, update_epochs=1, num_minibatches=1, gae_lambda=1.0),
+        ReinforceConfig(learning_rate=0.01, entropy_coef=EAGER.entropy_coef, anneal=True),
     ),
     "ppo": PPOBaselineConfig(replace(GREEDY, rollout_length=10), replace(EAGER, learning_rate=0.01)),
     "actor-critic": ActorCriticConfig(GREEDY, BRISK),

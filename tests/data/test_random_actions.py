@@ -5,12 +5,11 @@ from itertools import permutations
 import jax
 import numpy as np
 
-from attribute_planner.data.examples import Examples, collect_examples, random_choice
+from attribute_planner.data.examples import Examples, random_examples
 from attribute_planner.data.random_actions import KEPT_WITHIN, any_action, kept_up
 from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.registry import make
 from attribute_planner.environments.spaces import MixedAction
-from attribute_planner.learning.progress import nobody
 from tests.probes import RING
 
 NUM_ENVS = 4_000
@@ -43,15 +42,14 @@ def test_of_a_choice_with_a_point_the_point_is_kept_up_and_the_choice_is_new():
 
 def examples_of(env: Environment, count: int, steps_per_episode: int, action_repeat: float) -> Examples:
     """Random steps, each action kept up for so many on average."""
-    return collect_examples(
+    return random_examples(
         env,
         None,
         count,
         num_envs=64,
-        steps_per_episode=steps_per_episode,
+        episode_steps=steps_per_episode,
         key=jax.random.key(0),
-        watch=nobody,
-        choose=random_choice(env, action_repeat),
+        action_repeat=action_repeat,
     )
 
 

@@ -20,7 +20,7 @@ def test_baselines_have_the_planners_network_and_experience(environment: str):
 @pytest.mark.parametrize("environment", ["blocks", "blocks-continuous"])
 def test_the_inverse_baseline_is_fitted_as_the_planners_policy_is(environment: str):
     planner, config = default_config(environment), baseline_preset("inverse", environment)
-    assert config.learning == planner.inverse
+    assert config.learning == planner.practise.inverse
     assert (config.examples, config.num_envs, config.hidden_size) == (
         planner.explore.steps,
         planner.explore.num_envs,

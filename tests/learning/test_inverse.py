@@ -2,7 +2,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from attribute_planner.data.examples import Examples, collect_examples
+from attribute_planner.data.examples import Examples, random_examples
 from attribute_planner.environments.spaces import Discrete, VectorSpec
 from attribute_planner.learning.fitting import FitConfig
 from attribute_planner.learning.inverse import InverseConfig, fit_inverse, inverse_loss
@@ -22,7 +22,7 @@ def test_the_loss_is_the_surprise_at_the_actions_taken():
 
 
 def test_the_action_between_two_sets_is_learned_from_random_ones():
-    examples = collect_examples(RING, None, 256, num_envs=64, steps_per_episode=1, key=jax.random.key(0), watch=nobody)
+    examples = random_examples(RING, None, 256, num_envs=64, episode_steps=1, key=jax.random.key(0))
     config = InverseConfig(fit=FitConfig(updates=100, batch=32, learning_rate=0.02))
     policy = with_drawn_weights(lambda key: GoalPolicy(RING.spec, 16, key=key))
     policy = fit_inverse(RING, policy, examples, config, key=jax.random.key(1), watch=nobody)

@@ -4,16 +4,17 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from attribute_planner.data.collecting import Arrival, Trajectories
+from attribute_planner.data.trajectories import Trajectories
+from attribute_planner.environments.vector_env import TimeStep
 from attribute_planner.models.encoders import NO_VALUE
 from attribute_planner.models.policy import GoalPolicy
 from attribute_planner.phases.attempts import (
-    Aim,
-    AimAtNeighbours,
-    Aimed,
+    Attempt,
+    AttemptInfo,
     Outcome,
-    add_attempts,
+    ReachNeighbours,
     attempt_batch,
+    count_attempts,
     hindsight,
 )
 from attribute_planner.phases.device_graph import device_graph
@@ -36,21 +37,32 @@ def judged(
     terminated: bool = False,
     truncated: bool = False,
     stop_on_any_change: bool = True,
-) -> tuple[Aim, Outcome]:
-    """What an attempt that began in `source` and aims along `edge` makes of arriving in each of some sets."""
+    last_start: int | None = None,
+    episode_age: int = 0,
+) -> tuple[Attempt, Outcome]:
+    """The outcome of an attempt from `source` along `edge` that leads into each of some sets."""
     count = len(sets)
-    actor = AimAtNeighbours(POLICY, GRAPH, max_attempt_steps=3, stop_on_any_change=stop_on_any_change)
+    actor = ReachNeighbours(
+        POLICY, GRAPH, max_attempt_steps=3, stop_on_any_change=stop_on_any_change, last_start=last_start
+    )
     everywhere = lambda value, kind: jnp.full(count, value, kind)  # noqa: E731
-    memory = Aim(
+    memory = Attempt(
         everywhere(source, jnp.uint32)[:, None],
+        GRAPH.target_words(everywhere(edge, jnp.int32)),
         everywhere(edge, jnp.int32),
         everywhere(age, jnp.int32),
         jnp.zeros(count, bool),
+        everywhere(episode_age, jnp.int32),
+        jnp.zeros(count, bool),
     )
-    words = jnp.array(sets, jnp.uint32)[:, None]
-    return eqx.filter_jit(actor.observe)(
-        memory, Arrival(words, everywhere(terminated, bool), everywhere(truncated, bool))
-    )
+    values = jnp.array(sets, jnp.int32)[:, None]
+
+    @eqx.filter_jit
+    def observe() -> tuple[Attempt, Outcome]:
+        timestep = TimeStep(values, values, everywhere(terminated, bool), everywhere(truncated, bool))
+        return actor.observe(memory, timestep)
+
+    return observe()
 
 
 def test_an_attempt_is_over_as_soon_as_the_attributes_change():
@@ -69,18 +81,25 @@ def test_an_attempt_that_goes_on_is_over_only_where_it_was_aimed_or_after_its_la
 
 def test_an_attempt_is_given_up_after_its_last_step():
     assert judged([0], age=1)[1].ended.tolist() == [False]
-    assert judged([0], age=2)[1] == (jnp.array([True]), jnp.array([False]), jnp.array([False]))
+    assert judged([0], age=2)[1] == (jnp.array([True]), jnp.array([False]))
 
 
-def test_the_end_of_an_episode_fails_the_attempt_but_its_time_limit_says_nothing():
+def test_the_end_of_an_episode_fails_the_attempt_and_its_time_limit_interrupts_it():
     _, died = judged([0], terminated=True)
-    assert (died.ended.tolist(), died.reached.tolist(), died.cut.tolist()) == ([True], [False], [False])
+    assert (died.ended.tolist(), died.reached.tolist()) == ([True], [False])
     memory, cut = judged([0], truncated=True)
-    assert (cut.ended.tolist(), cut.cut.tolist(), memory.idle.tolist()) == ([False], [True], [True])
-    _, arrived = judged([1], truncated=True)
-    assert (arrived.reached.tolist(), arrived.cut.tolist()) == ([True], [False])
-    _, died_there = judged([1], terminated=True)
-    assert died_there.reached.tolist() == [True]
+    assert (cut.ended.tolist(), memory.idle.tolist()) == ([False], [True])
+    assert judged([1], truncated=True)[1].reached.tolist() == [True]
+    assert judged([1], terminated=True)[1].reached.tolist() == [True]
+
+
+def test_an_episode_ends_between_attempts_when_no_other_may_begin():
+    restart = lambda sets, **how: judged(sets, last_start=5, **how)[0].restart.tolist()  # noqa: E731
+    assert restart([0, 1]) == [False, False]
+    assert restart([0, 1], episode_age=4) == [False, True], "the attempt that goes on is not broken off"
+    assert restart([0], edge=UNKNOWN) == [True], "without a neighbour there is nothing to attempt"
+    assert judged([1], episode_age=4)[0].restart.tolist() == [False]
+    assert judged([0, 1], last_start=5, episode_age=4)[0].episode_age.tolist() == [5, 0]
 
 
 def test_an_attempt_without_an_aim_arrives_nowhere():
@@ -88,17 +107,23 @@ def test_an_attempt_without_an_aim_arrives_nowhere():
 
 
 def experience_of(rows: list[tuple[int, int, int, str]]) -> Trajectories:
-    """One copy's steps: set before, set after, edge aimed along, and `ended`, `reached`, `cut` or nothing."""
+    """One environment's steps: set before, set after, edge attempted, and `ended`, `reached`, `cut` or nothing."""
     before, after, edge, what = ([row[i] for row in rows] for i in range(4))
     flag = lambda *names: jnp.array([[w in names] for w in what])  # noqa: E731
     words = lambda sets: jnp.array(sets, jnp.uint32)[:, None, None]  # noqa: E731
     nothing = jnp.zeros((len(rows), 1))
+    age = [0]
+    for row in rows[:-1]:
+        age.append(0 if row[3] else age[-1] + 1)
     return Trajectories(
         observation=nothing[..., None],
-        words=words(before),
-        arrival=Arrival(words(after), flag(), flag("cut")),
-        record=Aimed(jnp.array(edge)[:, None], nothing.astype(jnp.int32), nothing, nothing),
-        outcome=Outcome(flag("ended", "reached"), flag("reached"), flag("cut")),
+        attributes=words(before),
+        action=nothing.astype(jnp.int32),
+        info=AttemptInfo(jnp.array(edge)[:, None], jnp.array(age)[:, None], nothing, nothing),
+        next_attributes=words(after),
+        terminated=flag(),
+        truncated=flag("cut"),
+        outcome=Outcome(flag("ended", "reached"), flag("reached")),
     )
 
 
@@ -117,10 +142,25 @@ WALK = experience_of(
 )
 
 
-def test_attempts_are_counted_for_the_pair_that_was_aimed_at():
-    score = add_attempts(jnp.array([[10, 0, 0], [5, 0, 0], [30, 0, 0]], jnp.int32), WALK)
-    # Of the steps, those count as well that were cut off, or are not over yet.
-    assert score.tolist() == [[12, 1, 0], [6, 0, 0], [35, 2, 1]]
+def test_attempts_are_counted_for_the_edge_that_was_pursued():
+    counts = count_attempts(jnp.array([[10, 0, 0], [5, 0, 0], [30, 0, 0]], jnp.int32), WALK)
+    # An attempt that is cut off is a failure; one that is not over yet adds its steps.
+    assert counts.tolist() == [[13, 1, 0], [6, 0, 0], [35, 2, 1]]
+
+
+def test_attempts_that_begin_too_close_to_the_end_do_not_count():
+    # Of the nine steps, the last three leave fewer than four steps to an attempt that begins there.
+    counts = count_attempts(jnp.zeros((3, 3), jnp.int32), WALK, 8 - jnp.arange(9), horizon=4)
+    assert counts.tolist() == [[2, 1, 0], [1, 0, 0], [3, 2, 0]]
+
+
+def test_a_reset_is_never_seen_through_in_hindsight():
+    # The episode ends within an attempt, and the next one ends elsewhere: only its own steps show how to get there.
+    trajectories = experience_of([(0, 0, 0, ""), (0, 0, 0, "cut"), (2, 2, 2, ""), (2, 0, 2, "ended")])
+    relabelled = eqx.filter_jit(hindsight)(trajectories, 1.0, key=KEY)[0]
+    assert relabelled[:, 0].tolist() == [False, False, True, True]
+    batch = attempt_batch(GRAPH, trajectories, step_reward=0.0, hindsight_share=1.0, key=KEY)
+    assert batch.cut[:, 0].tolist() == [False, True, False, False]
 
 
 def test_hindsight_finds_where_attempts_ended_that_went_elsewhere():

@@ -5,8 +5,9 @@ import jax
 import numpy as np
 import pytest
 
-from attribute_planner.data.collecting import Arrival, Trajectories
+from attribute_planner.data.trajectories import Trajectories
 from attribute_planner.environments.graph_world import graph_world
+from attribute_planner.environments.interface import Environment
 from attribute_planner.learning.progress import nobody
 from attribute_planner.phases.explore import (
     BONUSES,
@@ -84,7 +85,8 @@ def test_an_action_that_is_kept_up_leads_farther_than_one_drawn_anew():
 def test_attempts_on_the_graph_are_kept_for_each_transition():
     config = replace(TINY.explore, policy="graph", max_attempt_steps=4)
     explored = explore(RING, None, config, key=KEY, watch=nobody)
-    attempts, successes = explored.tried
+    assert explored.tried is not None
+    attempts, successes = explored.tried.attempts, explored.tried.successes
     assert len(attempts) == len(explored.counts.pairs)
     # Every step of the ring ends an attempt. In the first of four epochs nothing was known to aim at, and later one
     # attempt in five was random.
@@ -98,8 +100,8 @@ def test_exploring_reports_each_epoch():
     seen: list[Any] = []
     config = replace(TINY.explore, policy="random", steps=2_000)
     explore(RING, None, config, key=KEY, watch=lambda *report: seen.append(report))
-    # 16 copies, 10 steps, 5 windows: 800 steps an epoch, and no more windows than needed in the last one.
-    assert [metrics["steps"] for _, _, metrics, _ in seen] == [800, 1600, 2080]
+    # 16 environments, 10 steps, 5 rollouts: 800 steps an epoch. No step counts beyond the budget.
+    assert [metrics["steps"] for _, _, metrics, _ in seen] == [800, 1600, 2000]
     assert [so_far.epoch for *_, so_far in seen] == [1, 2, 3]
     assert {phase for phase, *_ in seen} == {"explore"}
     assert seen[-1][1] >= 1
@@ -119,6 +121,15 @@ def test_only_transitions_are_counted_and_rewarded():
     before, after = words(0, 1, 0, 0, 0), words(1, 1, 1, 0, 2)
     no = np.zeros((5, 1), bool)
     counts = TransitionCounts(1)
-    reward = count_transitions(Trajectories(no, before, Arrival(after, no, no), None, None), counts, inverse_root_count)
+    reward = count_transitions(Trajectories(None, before, no, None, after, no, no, None), counts, inverse_root_count)
     np.testing.assert_allclose(reward[:, 0], [2**-0.5, 0, 2**-0.5, 0, 1])
     assert (counts.total, sorted(counts.visits.tolist())) == (3, [1, 2])
+
+
+@pytest.mark.parametrize("env", [RING, Hosted(RING)], ids=["pure", "host"])
+def test_the_steps_are_recorded_if_they_are_to_be_fitted_to(env: Environment):
+    config = replace(TINY.explore, steps=500, steps_per_episode=1)
+    explored = explore(env, None, config, key=KEY, record=True, watch=nobody)
+    assert explored.examples is not None
+    assert explored.examples.size == explored.steps == explored.counts.total == 500
+    assert explore(env, None, config, key=KEY, watch=nobody).examples is None

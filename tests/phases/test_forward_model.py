@@ -12,13 +12,12 @@ import pytest
 
 import attribute_planner as ap
 from attribute_planner.agent import Agent
-from attribute_planner.data.examples import collect_examples, count_examples
+from attribute_planner.data.examples import random_examples, symmetric_counts
 from attribute_planner.environments.graph_world import Place, graph_world
 from attribute_planner.errors import ConfigurationError, RunDirectoryError
 from attribute_planner.evaluation.evaluate import evaluate
 from attribute_planner.learning.fitting import FitConfig
 from attribute_planner.learning.inverse import InverseConfig
-from attribute_planner.learning.progress import nobody
 from attribute_planner.models.beliefs import certain
 from attribute_planner.models.detector import AttributeDetector
 from attribute_planner.models.forward_model import ForwardModel, actions_to_try, expect_all
@@ -30,7 +29,7 @@ from attribute_planner.phases.forward_model import (
 )
 from attribute_planner.planning.lookahead import Lookahead
 from attribute_planner.storage.run_directory import RunDirectory, ship
-from tests.probes import RING, TINY, Hosted, numbers, with_drawn_weights
+from tests.probes import RING, TINY, Hosted, counts_of, numbers, with_drawn_weights
 
 HERE, ALSO_HERE = Place((0,)), Place((0,), 1)
 ALIASED = graph_world(
@@ -49,9 +48,16 @@ ALIASED = graph_world(
 QUICK = FitConfig(updates=200, batch=32, learning_rate=0.02)
 SINGLE_STEPS = replace(
     TINY,
-    explore=replace(TINY.explore, steps=512, policy="random", num_envs=64),
-    practise=replace(TINY.practise, method="inverse", max_attempt_steps=1, steps=1_600, deterministic=True, decay=1.0),
-    inverse=InverseConfig(fit=QUICK),
+    explore=replace(TINY.explore, steps=512, policy="random", num_envs=64, steps_per_episode=1),
+    practise=replace(
+        TINY.practise,
+        method="inverse",
+        max_attempt_steps=1,
+        steps=1_600,
+        deterministic=True,
+        decay=1.0,
+        inverse=InverseConfig(fit=QUICK),
+    ),
     forward_model=ForwardModelConfig(learn=True, fit=QUICK, hidden_size=16, val_fraction=0.1),
 )
 
@@ -64,12 +70,12 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Agent, Path]:
 
 @pytest.mark.parametrize("env", [ALIASED, Hosted(ALIASED)])
 def test_examples_are_single_steps_of_the_world(env: Hosted):
-    examples = collect_examples(env, None, 100, num_envs=16, steps_per_episode=3, key=jax.random.key(0), watch=nobody)
+    examples = random_examples(env, None, 100, num_envs=16, episode_steps=3, key=jax.random.key(0))
     assert examples.size == 100
     place = np.asarray(env.observe_batch(examples.before)).argmax(axis=-1)
     states = jax.vmap(ALIASED.step, (0, 0, None))(jnp.asarray(place), jnp.asarray(examples.action), jax.random.key(0))
     np.testing.assert_array_equal(jax.vmap(ALIASED.describe)(states), examples.values_after)
-    counts = count_examples(env, examples, symmetric=True)
+    counts = counts_of(env, examples)
     assert counts.total == examples.changed.sum()
     assert len(counts.pairs) == 4, "0 to 2, 0 to 1, 1 to 2, 2 to 0"
 
@@ -95,9 +101,7 @@ def test_the_outlook_knows_what_each_action_leads_to(run: tuple[Agent, Path]):
 def test_imagined_transitions_are_those_of_the_graph(run: tuple[Agent, Path]):
     agent, _ = run
     assert agent.forward_model is not None
-    examples = collect_examples(
-        ALIASED, None, 64, num_envs=64, steps_per_episode=1, key=jax.random.key(3), watch=nobody
-    )
+    examples = random_examples(ALIASED, None, 64, num_envs=64, episode_steps=1, key=jax.random.key(3))
     states, possible = model_transitions(
         ALIASED, agent.forward_model, examples, SINGLE_STEPS.forward_model, key=jax.random.key(0)
     )
@@ -209,15 +213,11 @@ def test_with_an_outlook_no_practice_is_needed(tmp_path: Path):
     assert agent.table.attempts.max() == MODEL_EDGE_ATTEMPTS
     assert evaluate(agent, episodes=100, seed=1).success == 1.0
     with pytest.raises(ConfigurationError, match=r"PractiseConfig\.steps must be greater than zero"):
-        replace(unpractised, forward_model=ForwardModelConfig())
-
-
-def test_an_outlook_needs_single_steps():
-    with pytest.raises(ConfigurationError, match=r"forward_model\.learn needs practise\.method=inverse"):
-        replace(TINY, forward_model=ForwardModelConfig(learn=True))
+        replace(unpractised.practise, method="ppo")
 
 
 def test_a_world_without_symmetries_is_counted_as_it_is():
-    examples = collect_examples(RING, None, 64, num_envs=64, steps_per_episode=1, key=jax.random.key(0), watch=nobody)
-    one, other = (count_examples(RING, examples, symmetric=symmetric) for symmetric in (False, True))
+    examples = random_examples(RING, None, 64, num_envs=64, episode_steps=1, key=jax.random.key(0))
+    one = counts_of(RING, examples)
+    other = symmetric_counts(RING, one)
     assert (one.total, len(one.pairs)) == (other.total, len(other.pairs))

@@ -6,7 +6,7 @@ import jax
 import numpy as np
 import pytest
 
-from attribute_planner.environments.graph_world import graph_world
+from attribute_planner.environments.graph_world import Place, graph_world
 from attribute_planner.environments.interface import Environment
 from attribute_planner.errors import AttributePlannerError
 from attribute_planner.learning.progress import nobody
@@ -14,7 +14,7 @@ from attribute_planner.phases.explore import explore
 from attribute_planner.phases.practise import practise
 from attribute_planner.transitions.counting import TransitionCounts
 from attribute_planner.transitions.table import TransitionTable, table_of_counts
-from tests.probes import TINY, Levers, Thirds, numbers
+from tests.probes import TINY, Hosted, Levers, Thirds, numbers
 
 KEY = jax.random.key(0)
 
@@ -29,7 +29,7 @@ def practised(env: Environment, **changes: Any) -> tuple[dict[tuple[int, ...], f
     """c_π of each pair of one-attribute sets, and the success of each epoch."""
     successes = []
     watch = lambda phase, done, metrics, so_far: successes.append(metrics["success"])  # noqa: E731
-    _, table = practise(env, None, explored(env), replace(TINY.practise, **changes), key=KEY, watch=watch)
+    table = practise(env, None, explored(env), replace(TINY.practise, **changes), key=KEY, watch=watch).table
     pairs = zip(table.values[table.source, 0].tolist(), table.values[table.target, 0].tolist(), strict=True)
     return dict(zip(pairs, table.probability.tolist(), strict=True)), successes
 
@@ -77,7 +77,7 @@ def test_statistics_fade_from_epoch_to_epoch():
     seen: list[Any] = []
     watch = lambda phase, done, metrics, so_far: seen.append((metrics, so_far))  # noqa: E731
     config = replace(TINY.practise, steps=3 * 320, rollouts_per_epoch=2, decay=0.5)
-    last, table = practise(COIN, None, explored(COIN), config, key=KEY, watch=watch)
+    last = practise(COIN, None, explored(COIN), config, key=KEY, watch=watch)
     first, second, third = (metrics["attempts"] for metrics, _ in seen)
     assert first > 0
     assert last.table.attempts.sum() == pytest.approx(third + 0.5 * second + 0.25 * first)
@@ -87,10 +87,44 @@ def test_statistics_fade_from_epoch_to_epoch():
         np.testing.assert_array_equal(attempts, attempts.round())
         np.testing.assert_array_equal(successes, successes.round())
         assert (successes <= attempts).all()
-    np.testing.assert_allclose(table.probability, last.table.successes / last.table.attempts)
+    np.testing.assert_allclose(last.table.probability, last.table.successes / last.table.attempts)
 
 
 def test_a_world_in_which_nothing_changes_leaves_nothing_to_practise():
     nothing = table_of_counts(numbers(4), TransitionCounts(1))
     with pytest.raises(AttributePlannerError, match="no attribute change at all"):
         practise(COIN, None, nothing, TINY.practise, key=KEY, watch=nobody)
+
+
+def test_a_practice_overshoots_its_steps_by_less_than_a_rollout():
+    seen: list[Any] = []
+    watch = lambda phase, done, metrics, so_far: seen.append(metrics["steps"])  # noqa: E731
+    config = replace(TINY.practise, steps=500, rollouts_per_epoch=2)
+    assert practise(COIN, None, explored(COIN), config, key=KEY, watch=watch).steps == 640
+    assert seen == [320, 640]
+
+
+SLOW = graph_world(
+    numbers(2),
+    [
+        (Place((0,)), 0, Place((0,), 1), 0.99),
+        (Place((0,)), 0, Place((1,)), 0.01),
+        (Place((0,), 1), 0, Place((0,))),
+        (Place((1,)), 0, Place((0,))),
+    ],
+    start=Place((0,)),
+    episode_steps=200,
+)
+"""Each step from 0 to 1 succeeds with probability 0.01, every other step: within 80 steps 40 trials."""
+
+
+@pytest.mark.parametrize("env", [SLOW, Hosted(SLOW, episode_steps=200)], ids=["pure", "host"])
+def test_attempts_that_a_limit_cuts_off_do_not_bias_the_probability(env: Environment):
+    # 1 - 0.99^40 = 0.331; dropping attempts that the episode or the epoch cuts off would count 0.4 and more.
+    config = replace(TINY.practise, steps=64 * 1_000, num_envs=64, rollout_length=20, rollouts_per_epoch=50)
+    config = replace(config, max_attempt_steps=80, hindsight=0.0, method="reinforce")
+    counts = TransitionCounts(1)
+    counts.record(np.array([[0], [1]], np.uint32), np.array([[1], [0]], np.uint32))
+    table = practise(env, None, table_of_counts(numbers(2), counts), config, key=KEY, watch=nobody).table
+    assert table.attempts[0] > 400
+    assert table.probability[0] == pytest.approx(0.331, abs=0.06)

@@ -76,5 +76,11 @@ def test_the_preset_paper_has_nothing_of_ours(name: str):
         0.0,
     )
     assert (config.explore.action_repeat, config.detect.action_repeat) == (1.0, 1.0)
-    assert not (config.forward_model.learn or config.detect.symmetric or config.inverse.symmetric)
-    assert config.practise.learning.update_epochs == config.explore.learning.update_epochs == 1
+    assert not (
+        config.forward_model.learn
+        or config.detect.symmetric
+        or config.practise.inverse.symmetric
+        or config.explore.symmetric
+    )
+    assert config.explore.learner == "reinforce"
+    assert config.practise.method in ("reinforce", "inverse")

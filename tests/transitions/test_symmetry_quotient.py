@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from attribute_planner.data.examples import renamed_counts
+from attribute_planner.data.examples import symmetric_counts
 from attribute_planner.environments.registry import make
 from attribute_planner.transitions.counting import TransitionCounts
 from attribute_planner.transitions.symmetry_quotient import expanded, quotient
@@ -27,7 +27,7 @@ def table() -> TransitionTable:
     words = np.asarray(ENV.attributes.pack(values))
     counts = TransitionCounts(ENV.attributes.num_words)
     counts.add(words[:-1], words[1:], random.integers(1, 9, 39))
-    table = table_of_counts(ENV.attributes, renamed_counts(ENV, counts), "posterior")
+    table = table_of_counts(ENV.attributes, symmetric_counts(ENV, counts), "posterior")
     attempts = random.integers(0, 5, table.num_edges).astype(float)
     return table.with_practice(attempts, attempts * random.random(table.num_edges))
 

@@ -22,8 +22,8 @@ from attribute_planner.baselines.episodes import Steps
 from attribute_planner.baselines.reactive_policy import NetworkPolicy
 from attribute_planner.baselines.training_loop import TaskTrainingConfig, batch_of, train_on_tasks
 from attribute_planner.environments.interface import Environment
+from attribute_planner.learning.policy_gradient import Batch, weighted_mean
 from attribute_planner.learning.progress import Watch, nobody
-from attribute_planner.learning.reinforce import Batch, weighted_mean
 from attribute_planner.models.detector import AttributeDetector
 from attribute_planner.models.policy import GoalPolicy
 
@@ -45,7 +45,7 @@ def loss(
 ) -> tuple[jax.Array, dict[str, jax.Array]]:
     """The policy gradient with the critic as its baseline, the critic's error and the entropy; steps are `[T, B]`."""
     output = policy(batch.observation, batch.values, batch.goal)
-    advantage = returns - batch.baseline
+    advantage = returns - batch.value
     shown = {
         "entropy": weighted_mean(output.entropy(), batch.weight),
         "critic_error": weighted_mean((output.baseline - returns) ** 2, batch.weight),

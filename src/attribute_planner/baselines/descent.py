@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import optax
 
-from attribute_planner.learning.reinforce import ReinforceConfig, returns
+from attribute_planner.learning.policy_gradient import returns_of
 
 Network = TypeVar("Network", bound=eqx.Module)
 Loss = Callable[[Any, jax.Array], tuple[jax.Array, dict[str, jax.Array]]]
@@ -69,4 +69,4 @@ def descend(
 
 def bootstrapped_returns(batch: Any, config: DescentConfig) -> jax.Array:
     """`[T, B]` rewards up to the end of the trial or of the batch; there the critic's opinion stands for the rest."""
-    return returns(batch, ReinforceConfig(discount=config.discount, gae_lambda=1.0))
+    return returns_of(batch, config.discount)

@@ -12,7 +12,10 @@ import numpy as np
 
 from attribute_planner.baselines.reactive_policy import NetworkPolicy
 from attribute_planner.baselines.training_distribution import random_mentions
-from attribute_planner.data.examples import Examples, joined, take_walks
+from attribute_planner.data.examples import Examples, examples_of, joined, random_examples
+from attribute_planner.data.random_actions import RandomActions
+from attribute_planner.data.rollout import rollout
+from attribute_planner.data.trajectories import Trajectories
 from attribute_planner.environments.interface import Environment
 from attribute_planner.errors import unknown_name
 from attribute_planner.learning.inverse import InverseConfig, fit_inverse
@@ -45,19 +48,24 @@ class InverseBaselineConfig:
     """Share of the training goals that are partial; the others mention everything."""
     deterministic: bool = False
     """Whether the policy that comes out always takes its likeliest action."""
+    steps_per_episode: int = 1
+    """Steps of an episode for `1-step`."""
     learning: InverseConfig = field(default_factory=InverseConfig)
-    """How the policy is fitted, and, for `1-step`, after how many steps a world begins anew: as for the planner's."""
+    """How the policy is fitted, as the planner's."""
 
 
-def later_goals(walk: list[Examples], *, key: Key) -> list[Examples]:
-    """The steps of a walk, each with the attributes of a random later moment of the walk as those it led to."""
-    moments = np.stack([step.values_after for step in walk])
-    num_envs = np.arange(moments.shape[1])
-    relabelled = []
-    for number, (step, step_key) in enumerate(zip(walk, jax.random.split(key, len(walk)), strict=True)):
-        later = np.asarray(jax.random.randint(step_key, num_envs.shape, number, len(walk)))
-        relabelled.append(step._replace(values_after=moments[later, num_envs]))
-    return relabelled
+def later_goals(walk: Trajectories, *, key: Key) -> Trajectories:
+    """The steps `[T, B]`, each with the attributes after a random later step of the same episode, or after itself."""
+    over = np.asarray(walk.over)
+    length = len(over)
+    last = np.full(over.shape[1], length - 1)
+    lasts = np.empty(over.shape, int)
+    for step in reversed(range(length)):
+        last = np.where(over[step], step, last)
+        lasts[step] = last
+    now = np.arange(length)[:, None]
+    later = now + np.floor(np.asarray(jax.random.uniform(key, over.shape)) * (lasts - now + 1)).astype(int)
+    return walk._replace(next_attributes=np.asarray(walk.next_attributes)[later, np.arange(over.shape[1])])
 
 
 def partly_told_examples(examples: Examples, mentioned: float, partial: float = 1.0, *, key: Key) -> Examples:
@@ -101,19 +109,26 @@ def collect(
     key: Key,
     watch: Watch,
 ) -> Examples:
-    """Random steps, and where they led: at once, or later on."""
-    walk_key, later_key = jax.random.split(key)
-    single = training_distribution == "1-step"
-    walks = take_walks(
-        env,
-        detector,
-        config.examples,
-        num_envs=config.num_envs,
-        steps=config.learning.steps_per_episode if single else config.walk,
-        key=walk_key,
-        watch=watch,
-    )
-    steps: list[Examples] = []
-    for number, walk in enumerate(walks):
-        steps += walk if single else later_goals(walk, key=jax.random.fold_in(later_key, number))
-    return joined(*steps).take(slice(0, config.examples))
+    """Random steps with the attributes after each, or after a later step of the same walk."""
+    if training_distribution == "1-step":
+        return random_examples(
+            env,
+            detector,
+            config.examples,
+            num_envs=config.num_envs,
+            key=key,
+            episode_steps=config.steps_per_episode,
+        )
+    envs, actor, parts = env.vector_env(min(config.num_envs, config.examples)), RandomActions(env), []
+    walks = -(-config.examples // (config.walk * envs.num_envs))
+    try:
+        for number, walk_key in enumerate(jax.random.split(key, walks)):
+            steps_key, later_key = jax.random.split(walk_key)
+            walk = rollout(
+                actor, envs, config.walk, space=env.attributes, key=steps_key, detector=detector, keep="snapshot"
+            )
+            parts.append(examples_of(env.attributes, later_goals(walk, key=later_key)))
+            watch("explore", (number + 1) / walks, {"steps": (number + 1) * walk.size}, None)
+    finally:
+        envs.close()
+    return joined(*parts).take(slice(0, config.examples))

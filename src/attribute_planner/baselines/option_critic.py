@@ -25,8 +25,8 @@ from attribute_planner.baselines.reactive_policy import ReactivePolicy
 from attribute_planner.baselines.training_loop import TaskTrainingConfig, batch_of, train_on_tasks
 from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.spaces import Action, Observation
+from attribute_planner.learning.policy_gradient import Batch, weighted_mean
 from attribute_planner.learning.progress import Watch, nobody
-from attribute_planner.learning.reinforce import Batch, weighted_mean
 from attribute_planner.models.detector import AttributeDetector
 
 Key = jax.Array
@@ -83,7 +83,7 @@ def loss(
     """Policy gradient of the options, error of their worth, entropy, and the loss of their ends; steps are `[T, B]`."""
     output = policy(batch.observation, batch.values, batch.goal)
     followed = output.under(choice.option)
-    advantage = returns - batch.baseline
+    advantage = returns - batch.value
     carried = jnp.where(choice.held == NO_OPTION, 0.0, batch.weight)
     shown = {
         "entropy": weighted_mean(followed.entropy(), batch.weight),

@@ -1,6 +1,6 @@
 """REINFORCE on tasks: the paper's baseline on the grid worlds and StarCraft (Section 4, Appendices C and D).
 
-The learner is the planner's own, `learning/reinforce.py`, with the same settings; only what it is trained on differs.
+The learner is the planner's own, `learning/reinforce.py` or `learning/ppo.py`; only what it is trained on differs.
 """
 
 from dataclasses import dataclass, field
@@ -12,9 +12,11 @@ from attribute_planner.baselines.episodes import Steps
 from attribute_planner.baselines.reactive_policy import NetworkPolicy
 from attribute_planner.baselines.training_loop import TaskTrainingConfig, batch_of, train_on_tasks
 from attribute_planner.environments.interface import Environment
-from attribute_planner.learning import reinforce
+from attribute_planner.learning.policy_gradient import TrainState, new_train_state
+from attribute_planner.learning.ppo import PPOConfig
 from attribute_planner.learning.progress import Watch, nobody
-from attribute_planner.learning.reinforce import ReinforceConfig, TrainState, new_train_state
+from attribute_planner.learning.reachers import LEARNERS
+from attribute_planner.learning.reinforce import ReinforceConfig
 from attribute_planner.models.detector import AttributeDetector
 from attribute_planner.models.policy import GoalPolicy
 
@@ -27,9 +29,7 @@ class ReinforceBaselineConfig:
 
     training: TaskTrainingConfig = field(default_factory=TaskTrainingConfig)
     """Budget, network and rewards."""
-    learning: ReinforceConfig = field(
-        default_factory=lambda: ReinforceConfig(update_epochs=1, num_minibatches=1, gae_lambda=1.0)
-    )
+    learning: ReinforceConfig = field(default_factory=lambda: ReinforceConfig(anneal=True))
     """The learner: REINFORCE with a learned baseline."""
 
 
@@ -39,7 +39,7 @@ class PPOBaselineConfig:
 
     training: TaskTrainingConfig = field(default_factory=TaskTrainingConfig)
     """Budget, network and rewards."""
-    learning: ReinforceConfig = field(default_factory=ReinforceConfig)
+    learning: PPOConfig = field(default_factory=PPOConfig)
     """The learner: PPO with the planner's settings."""
 
 
@@ -54,12 +54,13 @@ def train(
 ) -> NetworkPolicy:
     """A policy that has tried tasks of the training_distribution, and learned from its returns."""
     network_key, train_key = jax.random.split(key)
+    name = "ppo" if isinstance(config, PPOBaselineConfig) else "reinforce"
 
     def update(
         train_state: TrainState, steps: Steps, remaining: jax.Array, key: Key
     ) -> tuple[TrainState, dict[str, Any]]:
         batch = batch_of(steps, config.training.step_reward)
-        return reinforce.update(train_state, batch, config.learning, remaining=remaining, key=key)
+        return LEARNERS[name](train_state, batch, config.learning, remaining=remaining, key=key)
 
     train_state = new_train_state(GoalPolicy(env.spec, config.training.hidden_size, key=network_key), config.learning)
     train_state = train_on_tasks(
@@ -69,7 +70,7 @@ def train(
         train_state,
         lambda train_state: NetworkPolicy(train_state.policy),
         update,
-        name="ppo" if isinstance(config, PPOBaselineConfig) else "reinforce",
+        name=name,
         detector=detector,
         key=train_key,
         watch=watch,

@@ -13,8 +13,8 @@ from attribute_planner.baselines.host_episodes import HostTrials
 from attribute_planner.baselines.reactive_policy import ReactivePolicy
 from attribute_planner.baselines.training_distribution import Stage, open_stages, stages_of
 from attribute_planner.environments.interface import Environment, PureEnvironment
+from attribute_planner.learning.policy_gradient import Batch
 from attribute_planner.learning.progress import Watch
-from attribute_planner.learning.reinforce import Batch
 from attribute_planner.models.detector import AttributeDetector
 
 Key = jax.Array
@@ -144,7 +144,7 @@ def batch_of(steps: Steps, step_reward: float) -> Batch:
         goal=steps.aim,
         action=steps.action,
         log_prob=steps.record.log_prob,
-        baseline=steps.record.baseline,
+        value=steps.record.baseline,
         reward=step_reward + steps.reached.astype(jnp.float32),
         ended=steps.ended,
         cut=steps.cut,

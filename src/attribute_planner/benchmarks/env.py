@@ -8,19 +8,18 @@ import jax.numpy as jnp
 import numpy as np
 
 from attribute_planner.benchmarks.measuring import Measurement, rates, seconds
-from attribute_planner.data.collecting import collector_for
+from attribute_planner.data.random_actions import RandomActions
+from attribute_planner.data.rollout import advance, rollout, start
 from attribute_planner.environments.gridworld.switches import ColoredSwitches
 from attribute_planner.environments.interface import PureEnvironment
 from attribute_planner.environments.spaces import uniform_action
-from attribute_planner.learning.reinforce import ReinforceConfig, new_train_state, update
 from attribute_planner.models.policy import GoalPolicy
-from attribute_planner.phases.attempts import AimAtNeighbours, attempt_batch
 from attribute_planner.phases.device_graph import device_graph
-from attribute_planner.phases.exploration_policies import FreeRoaming, RandomActions
+from attribute_planner.phases.exploration_policies import ExplorationPolicy
 from attribute_planner.phases.explore import BONUSES, ExploreConfig, count_transitions
-from attribute_planner.phases.practise import PractiseConfig
+from attribute_planner.phases.practise import PractiseConfig, Practised, practise_epoch
 from attribute_planner.transitions.counting import TransitionCounts
-from attribute_planner.transitions.table import table_of_counts
+from attribute_planner.transitions.table import TransitionTable, table_of_counts
 
 PEER = "MiniGrid's base class under Gymnasium's SyncVectorEnv"
 PEER_ENVS, PEER_SECONDS = 16, 3.0
@@ -65,72 +64,64 @@ def alone_rate(env: PureEnvironment, num_envs: int, key: jax.Array) -> float:
 
 
 def acting_rate(env: PureEnvironment, num_envs: int, key: jax.Array) -> float:
-    """The policy observes and samples its actions for one whole episode."""
-    policy_key, begin_key, play_key = jax.random.split(key, 3)
-    policy = GoalPolicy(env.spec, hidden_size=100, key=policy_key)
-    collector = collector_for(env, None, num_envs, key=begin_key)
-    steps = env.episode_steps
+    """The policy observes and samples its actions, over one whole episode."""
+    policy_key, play_key = jax.random.split(key)
+    actor = ExplorationPolicy(GoalPolicy(env.spec, hidden_size=100, key=policy_key))
+    envs, steps = env.vector_env(num_envs), env.episode_steps
 
     def play() -> jax.Array:
-        return jnp.asarray(collector.collect(FreeRoaming(policy, env), steps, key=play_key).words)
+        return rollout(actor, envs, steps, space=env.attributes, key=play_key).attributes
 
     return num_envs * steps / seconds(play, repeats=3)
 
 
 def learning_rate(env: ColoredSwitches, num_envs: int, key: jax.Array) -> float:
-    """Attempts at neighbouring sets, and one update of one epoch and one minibatch per rollout."""
-    policy_key, graph_key, begin_key, play_key = jax.random.split(key, 4)
-    config = PractiseConfig(hindsight=0.0, learning=ReinforceConfig(update_epochs=1, num_minibatches=1))
-    train_state = new_train_state(GoalPolicy(env.spec, hidden_size=100, key=policy_key), config.learning)
-    graph = _explored_graph(env, graph_key)
-    collector = collector_for(env, None, num_envs, key=begin_key)
-
-    def collect_and_update() -> jax.Array:
-        actor = AimAtNeighbours(train_state.policy, graph, config.max_attempt_steps)
-        trajectories = collector.collect(actor, config.rollout_length, key=play_key)
-        batch = attempt_batch(
-            graph, trajectories, step_reward=config.step_reward, hindsight_share=config.hindsight, key=play_key
-        )
-        return update(train_state, batch, config.learning, key=play_key)[1]["return"]
-
-    # Time a whole episode, so that resets are included.
-    rollouts = env.episode_steps // config.rollout_length
-    return (
-        num_envs
-        * config.rollout_length
-        * rollouts
-        / seconds(lambda: [collect_and_update() for _ in range(rollouts)], repeats=3)
+    """One epoch of practice by REINFORCE: attempts at neighbours and one update per rollout."""
+    explore_key, policy_key, epoch_key = jax.random.split(key, 3)
+    table = _explored_table(env, explore_key)
+    per_rollout = num_envs * PractiseConfig.rollout_length
+    rollouts = env.episode_steps // PractiseConfig.rollout_length
+    config = PractiseConfig(
+        steps=per_rollout * rollouts, method="reinforce", hindsight=0.0, num_envs=num_envs, rollouts_per_epoch=rollouts
     )
+    policy = GoalPolicy(env.spec, config.hidden_size, key=policy_key)
+    practised = Practised(config.reacher.train_state(policy), table, epoch=0, steps=0)
+    graph = device_graph(table)
+
+    def epoch() -> jax.Array:
+        after, _ = practise_epoch(env, None, graph, None, config, practised, key=epoch_key)
+        return after.train_state.policy.action_head.bias
+
+    return config.steps / seconds(epoch, repeats=3)
 
 
 def exploring_rate(env: ColoredSwitches, key: jax.Array, *, counting: bool) -> float:
     """Random actions in the default number of environments, with or without counting transitions."""
-    begin_key, play_key = jax.random.split(key)
+    start_key, play_key = jax.random.split(key)
     config, counts = ExploreConfig(), TransitionCounts(env.attributes.num_words)
-    collector = collector_for(env, None, config.num_envs, key=begin_key)
+    envs, actor = env.vector_env(config.num_envs), RandomActions(env)
+    episodes = start(actor, envs, key=start_key)
 
-    def collect_and_count() -> jax.Array:
-        trajectories = collector.collect(RandomActions(env), config.rollout_length, key=play_key)
+    def play() -> jax.Array:
+        _, trajectories = advance(
+            actor, envs, episodes, config.rollout_length, space=env.attributes, key=play_key, keep="nothing"
+        )
         if counting:
             count_transitions(trajectories, counts, BONUSES[config.bonus])
-        return jnp.asarray(trajectories.words)
+        return trajectories.attributes
 
     rollouts = env.episode_steps // config.rollout_length
-    return (
-        config.num_envs
-        * config.rollout_length
-        * rollouts
-        / seconds(lambda: [collect_and_count() for _ in range(rollouts)], repeats=9)
-    )
+    steps = config.num_envs * config.rollout_length * rollouts
+    return steps / seconds(lambda: [play() for _ in range(rollouts)], repeats=9)
 
 
-def _explored_graph(env: ColoredSwitches, key: jax.Array):
-    begin_key, play_key = jax.random.split(key)
+def _explored_table(env: ColoredSwitches, key: jax.Array) -> TransitionTable:
     counts = TransitionCounts(env.attributes.num_words)
-    collector = collector_for(env, None, 1024, key=begin_key)
-    trajectories = collector.collect(RandomActions(env), env.episode_steps, key=play_key)
+    trajectories = rollout(
+        RandomActions(env), env.vector_env(1024), env.episode_steps, space=env.attributes, key=key, keep="nothing"
+    )
     count_transitions(trajectories, counts, BONUSES["share"])
-    return device_graph(table_of_counts(env.attributes, counts))
+    return table_of_counts(env.attributes, counts)
 
 
 def peer_rate() -> float | None:

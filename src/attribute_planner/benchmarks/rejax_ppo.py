@@ -58,7 +58,7 @@ def speed(env: GridWorld, config: PractiseConfig, *, key: Key) -> PeerSpeed:
 def peer_ppo(env: "AttemptEnv", config: PractiseConfig) -> PPO:
     """rejax's algorithm for an environment, with two networks of our size: its actor and its critic share nothing."""
     space, vocabulary = env.env.attributes, env.env.observation.vocabulary
-    learning = config.learning
+    learning = config.ppo
     return PPO(
         env=env,
         env_params=None,

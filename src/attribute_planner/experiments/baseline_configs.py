@@ -22,7 +22,8 @@ def baseline_preset(baseline: str, environment: str) -> Any:
             examples=explore.steps,
             num_envs=explore.num_envs,
             hidden_size=planner.practise.hidden_size,
-            learning=planner.inverse,
+            steps_per_episode=explore.steps_per_episode,
+            learning=planner.practise.inverse,
         )
     return replace(
         config, training=replace(config.training, steps=planner.steps, hidden_size=planner.practise.hidden_size)

@@ -73,7 +73,7 @@ def planner_seconds(config: TrainConfig, rates: Rates) -> float:
     practising = config.practise.steps / rates.practise
     if config.practise.method != "inverse":
         return rates.start + config.explore.steps / rates.explore + practising
-    fits = [config.inverse.fit]
+    fits = [config.practise.inverse.fit]
     fits += [config.detect.fit] if config.detect.learn else []
     fits += [config.forward_model.fit] if config.forward_model.learn else []
     fitting = sum(fit.updates * fit.batch for fit in fits) / rates.images

@@ -15,9 +15,11 @@ from attribute_planner.evaluation.evaluate import Evaluation, evaluate
 from attribute_planner.experiments.records import Curve
 from attribute_planner.experiments.runs import Measurement, Run, planner_config
 from attribute_planner.experiments.trained import Evaluate, Trained, thinned
-from attribute_planner.learning.inverse import InverseConfig
+from attribute_planner.learning.reachers import LEARNERS, REACHERS
 from attribute_planner.phases.detect import DetectConfig
+from attribute_planner.phases.explore import ExploreConfig
 from attribute_planner.phases.forward_model import ForwardModelConfig
+from attribute_planner.phases.practise import PractiseConfig
 from attribute_planner.storage.run_directory import CONFIG, RunDirectory
 from attribute_planner.storage.settings import settings_from_json
 from attribute_planner.training import train
@@ -61,8 +63,11 @@ def used_settings(config: TrainConfig) -> TrainConfig:
     """The settings, with those that have no effect reset to their defaults."""
     if not config.detect.learn:
         config = replace(config, detect=DetectConfig())
-    if config.practise.method != "inverse":
-        config = replace(config, inverse=InverseConfig())
+    unused = {name: getattr(PractiseConfig(), name) for name in REACHERS if name != config.practise.method}
+    config = replace(config, practise=replace(config.practise, **unused))
+    learners = LEARNERS if config.explore.policy == "random" else LEARNERS.keys() - {config.explore.learner}
+    unused = {name: getattr(ExploreConfig(), name) for name in learners}
+    config = replace(config, explore=replace(config.explore, **unused))
     if not config.forward_model.learn:
         config = replace(config, forward_model=ForwardModelConfig())
     return config

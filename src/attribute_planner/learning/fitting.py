@@ -1,7 +1,7 @@
-"""Supervised learning, for whatever has right answers: detector, inverse model, outlook.
+"""Supervised learning of the detector, the inverse model and the forward model.
 
-What is learned from is kept as states, and looked at anew each time it is used: a million pictures are 50 GB, what they
-show is a few dozen megabytes.
+The data are snapshots of states, which are observed each time they are used: a million images take 50 GB, their states
+a few dozen megabytes.
 """
 
 from collections.abc import Callable
@@ -13,14 +13,16 @@ import jax
 import jax.numpy as jnp
 import optax
 
+from attribute_planner.errors import ConfigurationError
+
 Key = jax.Array
 Network = TypeVar("Network", bound=eqx.Module)
 Show = Callable[[Any, Key], Any]
-"""A batch of the data, key → what the network is shown of it. Every function that is passed is compiled anew."""
+"""A batch of the data, key → the input of the loss. Each new function object is compiled again."""
 Loss = Callable[[Any, Any], jax.Array]
-"""Network, what it is shown → a number to make small."""
+"""Network, input → the number to minimise."""
 Report = Callable[[int, Any, float], None]
-"""Updates made so far, the network as it is now, its mean loss since the last report."""
+"""Updates so far, the current network, its mean loss since the last report."""
 
 
 @dataclass(frozen=True)
@@ -28,20 +30,24 @@ class FitConfig:
     """How a network is fitted to examples."""
 
     updates: int = 8_000
-    """Batches to learn from, however many examples there are."""
+    """Number of updates, independent of the number of examples."""
     batch: int = 256
     """Examples per update."""
     learning_rate: float = 2e-3
-    """Step size of Adam at the start; it falls to zero along a cosine."""
+    """Initial step size of Adam; it falls to zero along a cosine."""
     weight_decay: float = 0.0
-    """How strongly weights are drawn towards zero (as a share of the step size)."""
+    """Decoupled weight decay (AdamW), as a fraction of the step size."""
     max_grad_norm: float = 0.0
-    """Gradients longer than this (global norm) are shortened to it; 0 for none. One batch in thousands can otherwise
-    undo all that was learned before it."""
+    """Gradients with a larger global norm are scaled down to it; 0 for no limit. A single batch in thousands can
+    otherwise undo what was learned before."""
+
+    def __post_init__(self) -> None:
+        if self.updates < 1 or self.batch < 1 or self.learning_rate <= 0:
+            raise ConfigurationError("FitConfig: updates, batch and learning_rate must be greater than zero.")
 
 
 REPORTS = 20
-"""How often a fit says how far it is."""
+"""How many times a fit reports its progress."""
 
 
 def fit(network: Network, show: Show, loss: Loss, data: Any, config: FitConfig, *, key: Key, report: Report) -> Network:
@@ -57,7 +63,7 @@ def fit(network: Network, show: Show, loss: Loss, data: Any, config: FitConfig, 
 
 
 def optimiser_for(config: FitConfig) -> optax.GradientTransformation:
-    """Adam, with weights drawn towards zero and long gradients made shorter, if so configured."""
+    """Adam, with weight decay and gradient clipping if configured."""
     rate = falling_rate(config.learning_rate, config.updates)
     adam = optax.adamw(rate, weight_decay=config.weight_decay) if config.weight_decay else optax.adam(rate)
     if not config.max_grad_norm:
@@ -66,8 +72,8 @@ def optimiser_for(config: FitConfig) -> optax.GradientTransformation:
 
 
 def falling_rate(highest: float, updates: int) -> Callable[[Any], Any]:
-    """A step size by the number of updates made: it falls to zero along a cosine."""
-    # Optax has one too, which counts on types that promote.
+    """The step size by the number of updates made: it falls to zero along a cosine."""
+    # The schedule of Optax relies on implicit dtype promotion.
     return lambda count: highest * 0.5 * (1 + jnp.cos(jnp.pi * jnp.minimum(count.astype(jnp.float32) / updates, 1.0)))
 
 
@@ -77,8 +83,8 @@ def _several_updates(
     keys = jax.random.split(key, updates)
     if jax.default_backend() != "cpu":
         return _scanned_updates(network, state, show, loss, data, config, keys)
-    # On a CPU, networks of pictures are several times as slow in a compiled loop as outside of one, and twice as slow
-    # if they are compiled together with what makes the pictures.
+    # On a CPU, convolutions are several times as slow inside a compiled loop, and twice as slow if they are compiled
+    # together with the rendering of the images.
     values = []
     for batch_key in keys:
         shown = _shown(show, data, config.batch, batch_key)
@@ -104,7 +110,7 @@ def _scanned_updates(
 
 @eqx.filter_jit
 def _shown(show: Show, data: Any, batch: int, key: Key) -> Any:
-    """What is shown of a random batch."""
+    """The input of the loss for a random batch."""
     choice_key, show_key = jax.random.split(key)
     chosen = jax.random.randint(choice_key, (batch,), 0, len(jax.tree.leaves(data)[0]))
     return show(jax.tree.map(lambda leaf: leaf[chosen], data), show_key)
@@ -114,7 +120,7 @@ def _shown(show: Show, data: Any, batch: int, key: Key) -> Any:
 def _update(
     network: Any, state: optax.OptState, loss: Loss, shown: Any, config: FitConfig
 ) -> tuple[Any, optax.OptState, jax.Array]:
-    """The network after learning from what it was shown, and its loss there."""
+    """The network after one update, and its loss before it."""
     value, gradient = eqx.filter_value_and_grad(loss)(network, shown)
     changes, state = optimiser_for(config).update(gradient, state, eqx.filter(network, eqx.is_array))
     return eqx.apply_updates(network, changes), state, value

@@ -1,4 +1,4 @@
-"""How a phase tells what it is doing."""
+"""How a phase reports its progress."""
 
 from typing import Any, Protocol, runtime_checkable
 
@@ -8,8 +8,11 @@ class Watch(Protocol):
     """Called at the end of each epoch of a phase."""
 
     def __call__(self, phase: str, done: float, metrics: dict[str, Any], so_far: Any, /) -> None:
-        """Phase name, fraction of its budget that is spent, what to show people, and what it has come to so far."""
+        """Name of the phase, fraction of its budget that is spent, metrics, and the phase's product so far.
+
+        The metrics hold either `steps`, environment steps, or `updates`, gradient updates, of the phase.
+        """
 
 
 def nobody(phase: str, done: float, metrics: dict[str, Any], so_far: Any) -> None:
-    """A watch that does not look."""
+    """A watch that ignores everything."""

@@ -1,6 +1,6 @@
-"""Attempts at transitions: aiming at a neighbouring set, what came of it, and how that is scored and learned from.
+"""Attempts at transitions: pursuing a neighbouring set, the outcome, its statistics, and a batch to learn from.
 
-Practice makes them to learn (step 3 of Algorithm 1); exploration on the graph makes them to get about.
+Practice makes attempts to learn (step 3 of Algorithm 1); graph exploration makes them to move.
 """
 
 from typing import NamedTuple
@@ -9,9 +9,10 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from attribute_planner.data.collecting import Actor, Arrival, Trajectories
+from attribute_planner.data.trajectories import Actor, Trajectories
 from attribute_planner.environments.spaces import Action, Observation
-from attribute_planner.learning.reinforce import Batch
+from attribute_planner.environments.vector_env import TimeStep
+from attribute_planner.learning.policy_gradient import Batch
 from attribute_planner.models.encoders import NO_VALUE
 from attribute_planner.models.policy import GoalPolicy, PolicyOutput
 from attribute_planner.phases.device_graph import DeviceGraph
@@ -21,57 +22,64 @@ from attribute_planner.transitions.table import UNKNOWN
 Key = jax.Array
 
 STEP_REWARD = -0.01
-"""What every step earns, unless configured otherwise; arriving earns 1."""
+"""Default reward of every step; reaching the target adds 1."""
 HINDSIGHT = 0.5
-"""Which share of the attempts that ended elsewhere is learned from, unless configured otherwise."""
+"""Default fraction of the attempts that ended in another set which are learned from."""
 
 
-class Aim(NamedTuple):
-    """What each copy is up to; `[B]` or `[B, W]`.
+class Attempt(NamedTuple):
+    """The attempt of each environment; `[B]` or `[B, W]`.
 
-    source: the set in which the attempt began.
-    edge: the edge of the table that it tries to take, `UNKNOWN` where there was none to choose.
-    age: how many steps it has taken.
+    source, target: the packed sets in which it began and which it pursues.
+    edge: the number of the edge between them, `UNKNOWN` where there was none to choose.
+    age: the steps it has taken.
     idle: whether a new attempt begins at the next step.
+    episode_age: the steps of the episode.
+    restart: whether the episode is to be ended.
     """
 
     source: jax.Array
+    target: jax.Array
     edge: jax.Array
     age: jax.Array
     idle: jax.Array
+    episode_age: jax.Array
+    restart: jax.Array
 
 
-class Aimed(NamedTuple):
-    """What the policy did, and thought then.
+class AttemptInfo(NamedTuple):
+    """The decision; `[B]` each.
 
-    edge: `[B]` the edge it was trying to take.
+    edge: the edge that is attempted.
+    age: the steps that the attempt had taken before.
+    log_prob, value: of the action, and of the situation.
     """
 
     edge: jax.Array
-    action: Action
+    age: jax.Array
     log_prob: jax.Array
-    baseline: jax.Array
+    value: jax.Array
 
 
 class Outcome(NamedTuple):
-    """What a step meant for the attempt; `[B]` each.
+    """The meaning of a step for the attempt; `bool[B]` each.
 
-    ended: the attempt is over: the attributes changed (or, where it goes on, it arrived), t_max was reached, or the
-        episode ended for good.
-    reached: it arrived where it was aimed.
-    cut: the episode's time limit came first; nothing is known of how the attempt would have gone on.
+    ended: the attempt is over: the attributes changed (or, if it does not stop on any change, the target was reached),
+        t_max was reached, or the episode terminated.
+    reached: the target was reached.
     """
 
     ended: jax.Array
     reached: jax.Array
-    cut: jax.Array
 
 
-class AimAtNeighbours(Actor[Aim]):
-    """Picks a neighbour of the current set, by visit counts, and acts towards it until the attempt is over.
+class ReachNeighbours(Actor[Attempt]):
+    """Draws a neighbour of the current set and acts towards it until the attempt is over.
 
-    plans: with them, the neighbour on the way to a far set is picked, as long as there is one.
-    stop_on_any_change: whether an attempt ends as soon as the attributes change, not only at its goal.
+    plans: with plans, the neighbour is the next set on the way to a far one, where there is a way.
+    stop_on_any_change: whether an attempt ends as soon as the attributes change, not only at its target.
+    last_start: the age of an episode from which on no attempt begins; the episode is then ended, as it is in a set
+        without neighbours. `None`: episodes are never ended.
     """
 
     policy: GoalPolicy
@@ -80,117 +88,150 @@ class AimAtNeighbours(Actor[Aim]):
     deterministic: bool = eqx.field(static=True, default=False)
     plans: jax.Array | None = None
     stop_on_any_change: bool = eqx.field(static=True, default=True)
+    last_start: int | None = eqx.field(static=True, default=None)
 
-    def begin(self, num_envs: int) -> Aim:
-        source = jnp.zeros((num_envs, self.graph.words.shape[1]), jnp.uint32)
-        nothing = jnp.zeros(num_envs, jnp.int32)
-        return Aim(source, nothing + UNKNOWN, nothing, jnp.ones(num_envs, bool))
+    def begin(self, num_envs: int, *, key: Key) -> Attempt:
+        del key
+        words = jnp.zeros((num_envs, self.graph.words.shape[1]), jnp.uint32)
+        zeros, no = jnp.zeros(num_envs, jnp.int32), jnp.zeros(num_envs, bool)
+        return Attempt(words, words, zeros + UNKNOWN, zeros, ~no, zeros, no)
 
-    def act(self, memory: Aim, observation: Observation, values: jax.Array, *, key: Key) -> tuple[Aim, Action, Aimed]:
+    def act(
+        self, memory: Attempt, observation: Observation, attributes: jax.Array, *, key: Key
+    ) -> tuple[Attempt, Action, AttemptInfo]:
         goal_key, action_key = jax.random.split(key)
-        aim = self.choose(memory, values, key=goal_key)
-        output = self.output(aim, observation, values)
+        attempt = self.choose(memory, attributes, key=goal_key)
+        output = self.output(attempt, observation, attributes)
         action = output.mode() if self.deterministic else output.sample(key=action_key)
-        return aim, action, Aimed(aim.edge, action, output.log_prob(action), output.baseline)
+        return attempt, action, info_of(attempt, output, action)
 
-    def choose(self, memory: Aim, values: jax.Array, *, key: Key) -> Aim:
-        """The aims as they were, and new ones where an attempt begins."""
-        words = jnp.asarray(self.graph.space.pack(values))
+    def choose(self, memory: Attempt, attributes: jax.Array, *, key: Key) -> Attempt:
+        """The attempts as they are, and new ones where they begin."""
+        words = jnp.asarray(self.graph.space.pack(attributes))
         number = self.graph.locate(words)
-        fresh = self.graph.random_neighbour(number, key=key)
+        edge = self.graph.random_neighbour(number, key=key)
         if self.plans is not None:
-            fresh = edge_on_the_way(self.plans, number, fresh)
-        return Aim(
-            source=jnp.where(memory.idle[:, None], words, memory.source),
-            edge=jnp.where(memory.idle, fresh, memory.edge),
-            age=jnp.where(memory.idle, 0, memory.age),
-            idle=jnp.zeros_like(memory.idle),
+            edge = edge_on_the_way(self.plans, number, edge)
+        begins = memory.idle
+        return memory._replace(
+            source=jnp.where(begins[:, None], words, memory.source),
+            target=jnp.where(begins[:, None], self.graph.target_words(edge), memory.target),
+            edge=jnp.where(begins, edge, memory.edge),
+            age=jnp.where(begins, 0, memory.age),
+            idle=jnp.zeros_like(begins),
         )
 
-    def output(self, aim: Aim, observation: Observation, values: jax.Array) -> PolicyOutput:
-        """What the policy thinks of the aims."""
-        return self.policy(observation, values, goal_values(self.graph, aim.edge))
+    def output(self, attempt: Attempt, observation: Observation, attributes: jax.Array) -> PolicyOutput:
+        """What the policy makes of the targets."""
+        values = jnp.asarray(self.graph.space.unpack(attempt.target))
+        goal = jnp.where((attempt.edge != UNKNOWN)[:, None], values, NO_VALUE)
+        return self.policy(observation, attributes, goal)
 
-    def observe(self, memory: Aim, arrival: Arrival) -> tuple[Aim, Outcome]:
-        age = memory.age + 1
-        reached = jnp.all(arrival.words == self.graph.target_words(memory.edge), axis=-1) & (memory.edge != UNKNOWN)
-        over = jnp.any(arrival.words != memory.source, axis=-1) if self.stop_on_any_change else reached
-        ended = over | (age >= self.max_attempt_steps) | arrival.terminated
-        cut = jnp.asarray(arrival.truncated) & ~ended
-        return memory._replace(age=age, idle=ended | cut), Outcome(ended, reached, cut)
+    def observe(self, memory: Attempt, timestep: TimeStep) -> tuple[Attempt, Outcome]:
+        words = self.graph.space.pack(jnp.asarray(timestep.attributes))
+        age, episode_age, pursues = memory.age + 1, memory.episode_age + 1, memory.edge != UNKNOWN
+        reached = jnp.all(words == memory.target, axis=-1) & pursues
+        over = jnp.any(words != memory.source, axis=-1) if self.stop_on_any_change else reached
+        ended = over | (age >= self.max_attempt_steps) | timestep.terminated
+        restart = jnp.zeros_like(ended)
+        if self.last_start is not None:
+            ended |= ~pursues
+            restart = ended & ~(pursues & (episode_age < self.last_start))
+        episode_over = restart | timestep.terminated | timestep.truncated
+        memory = memory._replace(
+            age=age,
+            idle=ended | episode_over,
+            episode_age=jnp.where(episode_over, 0, episode_age),
+            restart=restart,
+        )
+        return memory, Outcome(ended, reached)
 
-    def has_nothing_to_do(self, words: jax.Array) -> jax.Array:
-        """A set from which exploration never saw a way on offers nothing to practise."""
-        return ~self.graph.leads_on(self.graph.locate(words))
+    def wants_reset(self, memory: Attempt, timestep: TimeStep) -> jax.Array | None:
+        del timestep
+        return None if self.last_start is None else memory.restart
+
+
+def info_of(attempt: Attempt, output: PolicyOutput, action: Action) -> AttemptInfo:
+    """The record of a decision."""
+    return AttemptInfo(attempt.edge, attempt.age, output.log_prob(action), output.baseline)
 
 
 def goal_values(graph: DeviceGraph, edge: jax.Array) -> jax.Array:
-    """`int32[..., A]` the attribute values that an edge leads to; none for `UNKNOWN`."""
+    """`int32[..., A]` the attribute values that an edge leads to; `NO_VALUE` for `UNKNOWN`."""
     values = jnp.asarray(graph.space.unpack(graph.target_words(edge)))
     return jnp.where((edge != UNKNOWN)[..., None], values, NO_VALUE)
 
 
-@jax.jit
-def add_attempts(score: jax.Array, trajectories: Trajectories) -> jax.Array:
-    """`int32[3, E]` attempts, successes and steps per edge with those of the experience added.
+def count_attempts(
+    counts: jax.Array, trajectories: Trajectories, steps_left: jax.Array | None = None, horizon: jax.Array | int = 0
+) -> jax.Array:
+    """`int32[3, E]` attempts, successes and steps of each edge, with those of the trajectories added.
 
-    They belong to the pair that was aimed at, wherever the attempt ended. What a time limit cut off says nothing.
+    An attempt belongs to the edge that it pursued, wherever it ended. One that the end of its episode cuts off counts
+    as a failure.
+
+    steps_left: `int32[T]` the steps that will follow each step. An attempt counts only if at least `horizon` steps
+        were left when it began: otherwise slow attempts, which fail more often, would be missing at the end.
     """
     outcome: Outcome = trajectories.outcome
-    edge = trajectories.record.edge
-    counted = outcome.ended & (edge != UNKNOWN)
+    info: AttemptInfo = trajectories.info
+    known = info.edge != UNKNOWN
+    if steps_left is not None:
+        known &= steps_left[:, None] + 1 + info.age >= horizon
+    counted = (outcome.ended | trajectories.truncated) & known
     # An edge past the end is dropped.
-    place = jnp.where(counted, edge, score.shape[1])
-    score = score.at[0, place].add(1, mode="drop")
-    score = score.at[1, place].add(outcome.reached.astype(jnp.int32), mode="drop")
-    return score.at[2, jnp.where(edge == UNKNOWN, score.shape[1], edge)].add(1, mode="drop")
+    none = counts.shape[1]
+    place = jnp.where(counted, info.edge, none)
+    counts = counts.at[0, place].add(1, mode="drop")
+    counts = counts.at[1, place].add(outcome.reached.astype(jnp.int32), mode="drop")
+    return counts.at[2, jnp.where(known, info.edge, none)].add(1, mode="drop")
 
 
-@eqx.filter_jit
 def attempt_batch(
     graph: DeviceGraph, trajectories: Trajectories, *, step_reward: float, hindsight_share: float, key: Key
 ) -> Batch:
-    """The experience as steps to learn from: 1 for arriving, a small cost for every step."""
-    record: Aimed = trajectories.record
+    """The attempts as steps to learn from: `step_reward` for every step, and 1 for reaching the target."""
+    info: AttemptInfo = trajectories.info
     outcome: Outcome = trajectories.outcome
-    chance, landed = hindsight(trajectories, hindsight_share, key=key)
-    arrived = outcome.reached | (chance & outcome.ended)
+    relabelled, landed = hindsight(trajectories, hindsight_share, key=key)
+    arrived = outcome.reached | (relabelled & outcome.ended)
     return Batch(
         observation=trajectories.observation,
-        values=jnp.asarray(graph.space.unpack(trajectories.words)),
-        goal=jnp.where(chance[..., None], graph.space.unpack(landed), goal_values(graph, record.edge)),
-        action=record.action,
-        log_prob=record.log_prob,
-        baseline=record.baseline,
+        values=jnp.asarray(graph.space.unpack(jnp.asarray(trajectories.attributes))),
+        goal=jnp.where(relabelled[..., None], graph.space.unpack(landed), goal_values(graph, info.edge)),
+        action=trajectories.action,
+        log_prob=info.log_prob,
+        value=info.value,
         reward=step_reward + arrived.astype(jnp.float32),
         ended=outcome.ended,
-        cut=outcome.cut,
-        weight=((record.edge != UNKNOWN) | chance).astype(jnp.float32),
-        imitate=chance,
+        cut=jnp.asarray(trajectories.truncated) & ~outcome.ended,
+        weight=((info.edge != UNKNOWN) | relabelled).astype(jnp.float32),
+        imitate=relabelled,
     )
 
 
 def ended_elsewhere(trajectories: Trajectories) -> jax.Array:
-    """`[T, B]` whether an attempt ended with a step into another set than the one aimed at."""
+    """`bool[T, B]` whether an attempt ended with a step into another set than its target."""
     outcome: Outcome = trajectories.outcome
-    changed = jnp.any(trajectories.words != trajectories.arrival.words, axis=-1)
-    return outcome.ended & ~outcome.reached & changed
+    return outcome.ended & ~outcome.reached & trajectories.changed
 
 
 def hindsight(trajectories: Trajectories, share: float, *, key: Key) -> tuple[jax.Array, jax.Array]:
-    """Attempts that ended elsewhere show how to get there.
+    """A random share of the attempts that ended elsewhere, as examples of how to get there.
 
-    `[T, B]` whether a step belongs to a chosen one of them, and `uint32[T, B, W]` the set in which its attempt ended.
+    `bool[T, B]` whether a step belongs to one of them, and `uint32[T, B, W]` the set in which its attempt ended. Steps
+    of another episode never do.
     """
     outcome: Outcome = trajectories.outcome
-    arrived = jnp.asarray(trajectories.arrival.words)
+    arrived = jnp.asarray(trajectories.next_attributes)
     chosen = ended_elsewhere(trajectories) & (jax.random.uniform(key, outcome.ended.shape) < share)
 
     def backwards(later: tuple[jax.Array, jax.Array], step: tuple[jax.Array, ...]):
-        ended, cut, chosen, arrived = step
-        chance = jnp.where(ended, chosen, later[0] & ~cut)
+        ended, over, chosen, arrived = step
+        relabelled = jnp.where(ended, chosen, later[0] & ~over)
         landed = jnp.where(ended[..., None], arrived, later[1])
-        return (chance, landed), (chance, landed)
+        return (relabelled, landed), (relabelled, landed)
 
     unknown = (jnp.zeros_like(chosen[0]), arrived[0])
-    return jax.lax.scan(backwards, unknown, (outcome.ended, outcome.cut, chosen, arrived), reverse=True)[1]
+    over = jnp.asarray(trajectories.over)
+    return jax.lax.scan(backwards, unknown, (outcome.ended, over, chosen, arrived), reverse=True)[1]

@@ -9,11 +9,11 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from attribute_planner.data.examples import compact, random_choice
+from attribute_planner.data.examples import random_examples
 from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.labels import Labels
 from attribute_planner.environments.spaces import Observation, UnitObservation
-from attribute_planner.errors import ConfigurationError
+from attribute_planner.errors import ConfigurationError, require_positive_settings
 from attribute_planner.learning.fitting import FitConfig, fit
 from attribute_planner.learning.progress import Watch
 from attribute_planner.models.detector import AttributeDetector
@@ -23,34 +23,39 @@ Key = jax.Array
 
 @dataclass(frozen=True)
 class DetectConfig:
-    """How the attribute detector is learned, where f is not given or not to be used."""
+    """How the attribute detector is learned, where f is not given or not used."""
 
     learn: bool = False
-    """Learn a detector although the environment gives f (which then only labels the examples)."""
+    """Whether to learn a detector although the environment gives f, which then only labels the examples."""
     num_labels: int = 100_000
-    """How many labelled states to learn from, where the environment's own f labels them."""
+    """Number of labelled states, where the environment's own f labels them."""
     label_every: int = 4
-    """Neighbours in time look alike: only each so-and-so-many-th state of random play is labelled."""
+    """Only every n-th state of random play is labelled, since successive states are similar."""
     action_repeat: float = 1.0
-    """For how many steps a random action is kept up, on average, as in exploring."""
+    """Mean number of steps for which a random action is held."""
     val_fraction: float = 0.1
-    """Which share of the labels is kept to measure the error."""
+    """Fraction of the labels that is held out to measure the error."""
     symmetric: bool = True
-    """Whether to learn from every label under all symmetries of the environment, if it names any."""
+    """Whether each label is also learned from under the symmetries of the environment, if it names any."""
     fit: FitConfig = field(default_factory=FitConfig)
     """How it is fitted to the labels."""
     hidden_size: int = 100
     """Units in each hidden layer."""
     keypoints: int = 0
-    """How many places in a picture the network may point at, beside the paper's convolutions."""
+    """Number of keypoints that the network locates in an image, in addition to the paper's convolutions; 0 for none."""
+
+    def __post_init__(self) -> None:
+        require_positive_settings(self, "num_labels", "label_every", "hidden_size")
+        if self.keypoints < 0:
+            raise ConfigurationError(f"DetectConfig.keypoints must not be negative; it is {self.keypoints}.")
 
 
 class DetectorError(NamedTuple):
-    """How often a detector is wrong on states it has not learned from.
+    """The error rate of a detector on held-out states.
 
-    per_attribute: `[A]` share of the states in which that attribute is wrong.
-    full_set: share of the states in which any attribute is wrong.
-    states: how many states were tried.
+    per_attribute: `[A]` fraction of the states in which that attribute is wrong.
+    full_set: fraction of the states in which any attribute is wrong.
+    states: number of states.
     """
 
     per_attribute: np.ndarray
@@ -66,7 +71,7 @@ class Detected(NamedTuple):
 
 
 def detect(env: Environment, config: DetectConfig, *, key: Key, watch: Watch) -> Detected | None:
-    """Step 1 of Algorithm 1; `None` where f is given and is to be used."""
+    """Step 1 of Algorithm 1; `None` where f is given and used."""
     if env.has_attribute_fn and not config.learn:
         return None
     label_key, fit_key = jax.random.split(key)
@@ -75,40 +80,28 @@ def detect(env: Environment, config: DetectConfig, *, key: Key, watch: Watch) ->
 
 
 NUM_ENVS = 1024
+"""Parallel environments for labelling."""
 
 
 def env_labels(env: Environment, count: int, label_every: int = 4, action_repeat: float = 1.0, *, key: Key) -> Labels:
-    """States met by random play, labelled by the environment's own f, or those that the environment brings along."""
+    """States of random play, labelled by the environment's own f; or the labels that the environment provides."""
     own = getattr(env, "labels", None)
     if own is not None:
         return own
     if not env.has_attribute_fn:
         raise ConfigurationError(f"{env.name} gives neither f nor labels: pass describe=… or labelled=….")
-    envs = env.vector_env(min(count, NUM_ENVS))
-    choose = random_choice(env, action_repeat)
-    states, values, steps = [], [], env.episode_steps
-    timestep = None
-    while len(states) * envs.num_envs < count:
-        key, reset_key = jax.random.split(key)
-        if timestep is None or steps + label_every > env.episode_steps:
-            timestep, steps = envs.reset(reset_key), 0
-        for _ in range(min(label_every, env.episode_steps)):
-            key, action_key, chance_key, again_key = jax.random.split(key, 4)
-            action = choose(timestep, np.asarray(timestep.attributes), action_key)
-            timestep = envs.step(jax.tree.map(np.asarray, action), chance_key)
-            if timestep.over.any():
-                timestep = envs.reset_where(timestep.over, again_key)
-        steps += label_every
-        states.append(jax.tree.map(np.asarray, timestep.snapshot))
-        values.append(compact(np.asarray(timestep.attributes)))
-    envs.close()
-    return Labels(jax.tree.map(lambda *leaves: np.concatenate(leaves)[:count], *states), np.concatenate(values)[:count])
+    examples = random_examples(
+        env, None, count, num_envs=NUM_ENVS, key=key, action_repeat=action_repeat, every=label_every
+    )
+    return Labels(examples.before, examples.values)
 
 
 def fit_detector(env: Environment, labels: Labels, config: DetectConfig, *, key: Key, watch: Watch) -> Detected:
-    """f̂ by supervised learning, with its error on the share of the labels that was held out."""
+    """f̂ by supervised learning, with its error on held-out labels."""
     if isinstance(labels.states, UnitObservation) or env.num_units is not None:
-        raise ConfigurationError("A detector cannot be learned from what single units see; give the true attributes.")
+        raise ConfigurationError(
+            "A detector cannot be learned from the observations of single units; give the true attributes."
+        )
     split_key, network_key, fit_key = jax.random.split(key, 3)
     kept, held = _split(labels, config.val_fraction, key=split_key)
     detector = AttributeDetector(env.spec, config.hidden_size, config.keypoints, key=network_key)
@@ -133,7 +126,7 @@ def fit_detector(env: Environment, labels: Labels, config: DetectConfig, *, key:
 
 
 def detector_error(env: Environment, detector: AttributeDetector, labels: Labels, batch: int = 2048) -> DetectorError:
-    """How often a detector is wrong on labelled states."""
+    """The error rate of a detector on labelled states."""
     parts = [
         jax.tree.map(lambda leaf, start=start: leaf[start : start + batch], labels.states)
         for start in range(0, len(labels.values), batch)

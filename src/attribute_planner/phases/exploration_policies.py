@@ -1,71 +1,36 @@
-"""Acting without a goal: by chance, or by a policy that learns to seek what is rare."""
+"""The exploration policy π_e that learns: it acts without a goal and is rewarded for rare transitions."""
 
 from typing import NamedTuple
 
-import equinox as eqx
 import jax
+import jax.numpy as jnp
 
-from attribute_planner.data.collecting import Actor, Arrival
-from attribute_planner.data.random_actions import any_action, kept_up
-from attribute_planner.environments.interface import Environment
+from attribute_planner.data.trajectories import Actor
 from attribute_planner.environments.spaces import Action, Observation
-from attribute_planner.models.encoders import no_values
+from attribute_planner.models.encoders import NO_VALUE
 from attribute_planner.models.policy import GoalPolicy
 
 Key = jax.Array
 
 
-class Roamed(NamedTuple):
-    """What the exploring policy did, and thought then; `[B]` each."""
+class PolicyInfo(NamedTuple):
+    """Log probability of the action and value estimate; `float32[B]` each."""
 
-    action: Action
     log_prob: jax.Array
-    baseline: jax.Array
+    value: jax.Array
 
 
-class FreeRoaming(Actor[None]):
+class ExplorationPolicy(Actor[None]):
     """Acts by a policy that is given no goal: π_e."""
 
     policy: GoalPolicy
-    env: Environment = eqx.field(static=True)
 
-    def begin(self, num_envs: int) -> None:
+    def begin(self, num_envs: int, *, key: Key) -> None:
         return None
 
     def act(
-        self, memory: None, observation: Observation, values: jax.Array, *, key: Key
-    ) -> tuple[None, Action, Roamed]:
-        output = self.policy(observation, values, no_values(self.env.attributes, values.shape[:-1]))
+        self, memory: None, observation: Observation, attributes: jax.Array, *, key: Key
+    ) -> tuple[None, Action, PolicyInfo]:
+        output = self.policy(observation, attributes, jnp.full_like(attributes, NO_VALUE))
         action = output.sample(key=key)
-        return None, action, Roamed(action, output.log_prob(action), output.baseline)
-
-    def observe(self, memory: None, arrival: Arrival) -> tuple[None, None]:
-        return None, None
-
-
-class Acted(NamedTuple):
-    """What was done; `[B]`."""
-
-    action: Action
-
-
-class RandomActions(Actor[Action]):
-    """Acts at random: the most naive exploratory policy. Remembers what was done last.
-
-    persistence: for how many steps an action is kept up, on average; each unit decides for itself.
-    """
-
-    env: Environment = eqx.field(static=True)
-    action_repeat: float = eqx.field(static=True, default=1.0)
-
-    def begin(self, num_envs: int) -> Action:
-        return any_action(self.env, num_envs, key=jax.random.key(0))
-
-    def act(
-        self, memory: Action, observation: Observation, values: jax.Array, *, key: Key
-    ) -> tuple[Action, Action, Acted]:
-        action = kept_up(self.env, memory, self.action_repeat, key=key)
-        return action, action, Acted(action)
-
-    def observe(self, memory: Action, arrival: Arrival) -> tuple[Action, None]:
-        return memory, None
+        return None, action, PolicyInfo(output.log_prob(action), output.baseline)

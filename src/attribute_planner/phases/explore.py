@@ -2,25 +2,34 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from attribute_planner.data.collecting import Collector, Trajectories, collector_for
-from attribute_planner.environments.interface import Environment
+from attribute_planner.data.examples import Examples, examples_of, joined
+from attribute_planner.data.random_actions import RandomActions
+from attribute_planner.data.rollout import Episodes, Keep, advance, start
+from attribute_planner.data.trajectories import Actor, Trajectories
+from attribute_planner.environments.interface import Environment, PureEnvironment
+from attribute_planner.environments.vector_env import VectorEnv
+from attribute_planner.errors import require_positive_settings, unknown_name
+from attribute_planner.learning.policy_gradient import Batch, TrainState, new_train_state
+from attribute_planner.learning.ppo import PPOConfig
 from attribute_planner.learning.progress import Watch
-from attribute_planner.learning.reinforce import Batch, ReinforceConfig, TrainState, new_train_state, update
+from attribute_planner.learning.reachers import LEARNERS, LearnerConfig
+from attribute_planner.learning.reinforce import ReinforceConfig
 from attribute_planner.models.detector import AttributeDetector
 from attribute_planner.models.encoders import no_values
 from attribute_planner.models.policy import GoalPolicy
-from attribute_planner.phases.attempts import HINDSIGHT, STEP_REWARD, add_attempts, attempt_batch
+from attribute_planner.phases.attempts import HINDSIGHT, STEP_REWARD, ReachNeighbours, attempt_batch, count_attempts
 from attribute_planner.phases.device_graph import DeviceGraph
-from attribute_planner.phases.exploration_policies import FreeRoaming, RandomActions, Roamed
-from attribute_planner.phases.graph_exploration import seeker, seeking_graph
+from attribute_planner.phases.exploration_policies import ExplorationPolicy, PolicyInfo
+from attribute_planner.phases.graph_exploration import GraphExplorer, exploration_graph
 from attribute_planner.transitions.counting import TransitionCounts
-from attribute_planner.transitions.table import edge_order, table_of_counts
+from attribute_planner.transitions.table import TransitionTable, table_of_counts
 
 Key = jax.Array
 
@@ -44,53 +53,85 @@ BONUSES: dict[str, Callable[[np.ndarray, int], np.ndarray]] = {
     "share": inverse_root_share,
 }
 
+EXPLORERS = ("count-based", "graph", "random")
+
 
 @dataclass(frozen=True)
 class ExploreConfig:
-    """How the agent finds out what is possible."""
+    """How the agent finds out which transitions are possible."""
 
     steps: int = 1_000_000
-    """Environment steps in all copies together: N₁ of Algorithm 1."""
+    """Environment steps in all environments together: N₁ of Algorithm 1."""
     policy: str = "count-based"
-    """`count-based`, which learns to seek rare transitions; `graph`, which plans on the table to where they are, and
-    learns to take known ones on the way there; or `random`."""
+    """`count-based`, which is rewarded for rare transitions; `graph`, which plans on the table to where they are and
+    learns to take known transitions; or `random`."""
     bonus: str = "share"
-    """`share`: (N/t + 0.001)^-0.5; `count`: N^-0.5."""
+    """Reward of a transition: `share`, (N/t + 0.001)^-0.5; or `count`, N^-0.5."""
     action_repeat: float = 1.0
-    """For how many steps a random action is kept up, on average; each unit decides for itself. Of a choice with a
-    point, the point is kept up, about: one choice after the other is made there."""
+    """Mean number of steps for which a random action is held; each unit holds its own. Of a choice with a point, the
+    point is held and the choice is drawn at each step."""
     epsilon: float = 0.2
-    """Share of the attempts that `graph` makes at random."""
+    """Fraction of the attempts of `graph` that act at random."""
     max_attempt_steps: int = 50
-    """After how many steps `graph` gives an attempt up."""
+    """The number of steps after which an attempt of `graph` fails."""
+    steps_per_episode: int = 0
+    """Length of an episode; 0 for the environment's own."""
+    symmetric: bool = True
+    """Whether a transition counts under all symmetries of the environment, if it names any."""
     num_envs: int = 128
-    """How many copies of the environment run at once."""
+    """Number of parallel environments."""
     rollout_length: int = 50
-    """Steps of each copy between two updates of the exploring policy."""
+    """Steps of each environment between two updates of the exploration policy."""
     rollouts_per_epoch: int = 4
     """Updates between two reports; an epoch begins with fresh episodes."""
     hidden_size: int = 100
     """Units in each hidden layer."""
-    learning: ReinforceConfig = field(default_factory=lambda: ReinforceConfig(anneal=False))
-    """How the exploring policy learns."""
+    learner: str = "ppo"
+    """How the exploration policy learns: `ppo` or `reinforce`."""
+    ppo: PPOConfig = field(default_factory=lambda: PPOConfig(anneal=False))
+    """Settings of `ppo`."""
+    reinforce: ReinforceConfig = field(default_factory=ReinforceConfig)
+    """Settings of `reinforce`."""
+
+    def __post_init__(self) -> None:
+        if self.bonus not in BONUSES:
+            raise unknown_name("bonus", self.bonus, BONUSES)
+        if self.policy not in EXPLORERS:
+            raise unknown_name("exploration policy", self.policy, EXPLORERS)
+        if self.learner not in LEARNERS:
+            raise unknown_name("learner", self.learner, LEARNERS)
+        require_positive_settings(
+            self, "steps", "num_envs", "rollout_length", "rollouts_per_epoch", "hidden_size", "max_attempt_steps"
+        )
+
+    @property
+    def learning(self) -> LearnerConfig:
+        """The settings of the learner."""
+        return getattr(self, self.learner)
+
+    @property
+    def episode_steps(self) -> int | None:
+        """The length of an episode; `None` for the environment's own."""
+        return self.steps_per_episode or None
 
 
 class Explored(NamedTuple):
     """What exploration has come to.
 
     counts: c_πe, with all transitions seen.
-    learner: the exploring policy.
-    epoch: how many epochs it took so far.
-    steps: how many environment steps.
-    tried: `float64[2, E]` attempts at each transition and successes, in the order of `counts.pairs`, which may be
-        longer; `graph` alone makes any.
+    train_state: the exploration policy, with its optimiser.
+    epoch: epochs so far.
+    steps: environment steps so far.
+    tried: the graph with the attempts of `graph` exploration; `None` before its first epoch, and otherwise.
+    examples: the recorded steps, if they were to be kept; they are not saved.
     """
 
     counts: TransitionCounts
     train_state: TrainState
     epoch: int
     steps: int
-    tried: np.ndarray = np.zeros((2, 0))
+    tried: TransitionTable | None = None
+    examples: Examples | None = None
 
 
 def explore(
@@ -99,136 +140,170 @@ def explore(
     config: ExploreConfig,
     *,
     key: Key,
+    record: bool = False,
     begun: Explored | None = None,
     watch: Watch,
 ) -> Explored:
-    """Step 2 of Algorithm 1: act, and count every transition between different attribute sets."""
+    """Step 2 of Algorithm 1: act, and count every transition between different attribute sets.
+
+    record: whether to keep all steps, for what is fitted to them. An exploration that had begun is then repeated.
+    """
     policy_key, epochs_key = jax.random.split(key)
-    explored = begun or _nothing_explored(env, config, key=policy_key)
+    explored = begun
+    if explored is None or record:
+        policy = GoalPolicy(env.spec, config.hidden_size, key=policy_key)
+        counts = TransitionCounts(env.attributes.num_words)
+        explored = Explored(counts, new_train_state(policy, config.learning), epoch=0, steps=0)
+    recorded: list[Examples] | None = [] if record else None
     while explored.steps < config.steps:
         epoch_key = jax.random.fold_in(epochs_key, explored.epoch)
-        explored, metrics = _explore_epoch(env, detector, config, explored, key=epoch_key)
+        explored, metrics = _Epoch(env, detector, config, explored, recorded).run(key=epoch_key)
         watch("explore", explored.steps / config.steps, metrics, explored)
-    return explored
+    return explored if recorded is None else explored._replace(examples=joined(*recorded))
 
 
-def _nothing_explored(env: Environment, config: ExploreConfig, *, key: Key) -> Explored:
-    policy = GoalPolicy(env.spec, config.hidden_size, key=key)
-    return Explored(
-        TransitionCounts(env.attributes.num_words), new_train_state(policy, config.learning), epoch=0, steps=0
-    )
+class _Epoch:
+    """One epoch: fresh episodes, and several rollouts of acting, counting and learning."""
 
+    def __init__(
+        self,
+        env: Environment,
+        detector: AttributeDetector | None,
+        config: ExploreConfig,
+        explored: Explored,
+        recorded: list[Examples] | None,
+    ) -> None:
+        self.env, self.detector, self.config, self.recorded = env, detector, config, recorded
+        # Counts are copied: an epoch that is interrupted must not count twice when it is repeated.
+        self.counts, self.train_state, self.steps = explored.counts.copy(), explored.train_state, explored.steps
+        self.epoch, self.graph, self.tried = explored.epoch, None, explored.tried
+        if config.policy == "graph":
+            self.tried = attempted_table(env, self.counts, explored.tried)
+            self.graph = exploration_graph(self.tried)
+            self.attempts = jnp.zeros((3, len(self.graph.target)), jnp.int32)
 
-def explored_by_chance(env: Environment, config: ExploreConfig, counts: TransitionCounts, steps: int) -> Explored:
-    """What random steps taken elsewhere have come to; nobody learned to explore."""
-    return _nothing_explored(env, config, key=jax.random.key(0))._replace(counts=counts, steps=steps)
+    def run(self, *, key: Key) -> tuple[Explored, dict]:
+        """All rollouts of the epoch, or as many as the budget leaves."""
+        start_key, rollouts_key = jax.random.split(key)
+        envs, metrics = self.env.vector_env(self.config.num_envs), {}
+        try:
+            episodes = start(self._actor(), envs, key=start_key, detector=self.detector)
+            for number in range(self.config.rollouts_per_epoch):
+                rollout_key = jax.random.fold_in(rollouts_key, number)
+                episodes, metrics = self._rollout(envs, episodes, key=rollout_key)
+                if self.steps >= self.config.steps:
+                    break
+        finally:
+            envs.close()
+        metrics = {"steps": self.steps, "sets": len(self.counts.sets), "edges": len(self.counts.pairs), **metrics}
+        tried = self.tried
+        if tried is not None and self.graph is not None:
+            attempts, successes, _ = np.asarray(self.attempts, float)[:, : tried.num_edges]
+            tried = tried.with_practice(tried.attempts + attempts, tried.successes + successes)
+        return Explored(self.counts, self.train_state, self.epoch + 1, self.steps, tried), metrics
 
-
-def _explore_epoch(
-    env: Environment, detector: AttributeDetector | None, config: ExploreConfig, explored: Explored, *, key: Key
-) -> tuple[Explored, dict]:
-    """One epoch: fresh episodes, several windows of acting, counting and learning."""
-    begin_key, rollouts_key = jax.random.split(key)
-    collector = collector_for(env, detector, config.num_envs, key=begin_key)
-    # Counted in a copy: an epoch that is broken off must leave no trace, or it would count twice when it is repeated.
-    train_state, counts, steps, metrics = explored.train_state, explored.counts.copy(), explored.steps, {}
-    attempts = Attempts(env, explored) if config.policy == "graph" else None
-    for rollout_key in jax.random.split(rollouts_key, config.rollouts_per_epoch):
-        train_state, metrics = _explore_window(env, collector, config, counts, train_state, attempts, key=rollout_key)
-        steps += config.num_envs * config.rollout_length
-        if steps >= config.steps:
-            break
-    collector.close()
-    metrics = {"steps": steps, "sets": len(counts.sets), "edges": len(counts.pairs), **metrics}
-    tried = explored.tried if attempts is None else attempts.tried()
-    return Explored(counts, train_state, explored.epoch + 1, steps, tried), metrics
-
-
-class Attempts:
-    """The graph on which an epoch seeks rare transitions, and how often it took those that it aimed at."""
-
-    def __init__(self, env: Environment, explored: Explored) -> None:
-        self._before = np.zeros((2, len(explored.counts.pairs)))
-        self._before[:, : explored.tried.shape[1]] = explored.tried
-        self._order = edge_order(explored.counts)[1]
-        table = table_of_counts(env.attributes, explored.counts)
-        self.graph: DeviceGraph = seeking_graph(table.with_practice(*self._before[:, self._order]))
-        self._score = jnp.zeros((3, len(self.graph.target)), jnp.int32)
-
-    def add(self, trajectories: Trajectories) -> None:
-        """Count the attempts of a window."""
-        self._score = add_attempts(self._score, trajectories)
-
-    def tried(self) -> np.ndarray:
-        """`float64[2, E]` all attempts and successes, in the order in which the transitions were found."""
-        tried = self._before.copy()
-        tried[:, self._order] += np.asarray(self._score)[:2, : len(self._order)]
-        return tried
-
-
-def _explore_window(
-    env: Environment,
-    collector: Collector,
-    config: ExploreConfig,
-    counts: TransitionCounts,
-    train_state: TrainState,
-    attempts: Attempts | None,
-    *,
-    key: Key,
-) -> tuple[TrainState, dict]:
-    collect_key, update_key, batch_key = jax.random.split(key, 3)
-    if config.policy == "random":
-        actor = RandomActions(env, config.action_repeat)
-    elif attempts is not None:
-        actor = seeker(
-            env,
-            train_state.policy,
-            attempts.graph,
-            max_attempt_steps=config.max_attempt_steps,
-            epsilon=config.epsilon,
-            action_repeat=config.action_repeat,
+    def _rollout(self, envs: VectorEnv, episodes: Episodes, *, key: Key) -> tuple[Episodes, dict]:
+        act_key, batch_key, update_key = jax.random.split(key, 3)
+        config, missing = self.config, self.config.steps - self.steps
+        length = config.rollout_length
+        if self.recorded is not None or not isinstance(self.env, PureEnvironment):
+            # Otherwise a few more steps cost less than compiling another length.
+            length = min(length, -(-missing // config.num_envs))
+        episodes, trajectories = advance(
+            self._actor(),
+            envs,
+            episodes,
+            length,
+            space=self.env.attributes,
+            key=act_key,
+            detector=self.detector,
+            keep=self._keep,
+            episode_steps=config.episode_steps,
         )
-    else:
-        actor = FreeRoaming(train_state.policy, env)
-    trajectories = collector.collect(actor, config.rollout_length, key=collect_key)
-    reward = count_transitions(trajectories, counts, BONUSES[config.bonus])
-    if config.policy == "random":
-        return train_state, {}
-    if attempts is None:
-        batch = _batch(env, trajectories, reward)
-    else:
-        attempts.add(trajectories)
-        batch = attempt_batch(
-            attempts.graph, trajectories, step_reward=STEP_REWARD, hindsight_share=HINDSIGHT, key=batch_key
-        )
-    train_state, metrics = update(train_state, batch, config.learning, key=update_key)
-    return train_state, {"bonus": float(reward.mean()), **{name: float(value) for name, value in metrics.items()}}
+        reward = count_transitions(trajectories, self.counts, BONUSES[config.bonus], at_most=missing)
+        if self.recorded is not None:
+            self.recorded.append(examples_of(self.env.attributes, trajectories).take(slice(0, missing)))
+        self.steps += min(trajectories.size, missing)
+        if config.policy == "random":
+            return episodes, {}
+        if self._keep == "snapshot":
+            trajectories = trajectories._replace(observation=_observed(self.env, trajectories.observation))
+        if self.graph is None:
+            batch = _batch(self.env, trajectories, reward)
+        else:
+            self.attempts = _count_attempts(self.attempts, trajectories)
+            batch = _attempt_batch(self.graph, trajectories, batch_key)
+        self.train_state, metrics = LEARNERS[config.learner](self.train_state, batch, config.learning, key=update_key)
+        metrics = {name: float(value) for name, value in metrics.items()}
+        return episodes, {"bonus": float(reward.mean()), **metrics}
+
+    @property
+    def _keep(self) -> Keep:
+        if self.recorded is not None:
+            return "snapshot"
+        return "nothing" if self.config.policy == "random" else "observation"
+
+    def _actor(self) -> Actor:
+        config = self.config
+        if config.policy == "random":
+            return RandomActions(self.env, config.action_repeat)
+        if self.graph is None:
+            return ExplorationPolicy(self.train_state.policy)
+        reach = ReachNeighbours(self.train_state.policy, self.graph, config.max_attempt_steps)
+        return GraphExplorer(reach, self.env, config.epsilon, config.action_repeat)
+
+
+def attempted_table(env: Environment, counts: TransitionCounts, tried: TransitionTable | None) -> TransitionTable:
+    """The table of the counts with the attempts of an earlier one, whose edges it holds."""
+    table = table_of_counts(env.attributes, counts)
+    return table if tried is None else table.with_practice_of(tried)
 
 
 def count_transitions(
-    trajectories: Trajectories, counts: TransitionCounts, bonus: Callable[[np.ndarray, int], np.ndarray]
+    trajectories: Trajectories,
+    counts: TransitionCounts,
+    bonus: Callable[[np.ndarray, int], np.ndarray],
+    *,
+    at_most: int | None = None,
 ) -> np.ndarray:
-    """Count the transitions that were seen; `float32[T, B]` the bonus of each step."""
-    source, target = np.asarray(trajectories.words), np.asarray(trajectories.arrival.words)
+    """Count the transitions of the first `at_most` steps; `float32[T, B]` the bonus of each step."""
+    source, target = np.asarray(trajectories.attributes), np.asarray(trajectories.next_attributes)
     changed = (source != target).any(axis=-1)
+    if at_most is not None:
+        changed &= np.arange(changed.size).reshape(changed.shape) < at_most
     reward = np.zeros(changed.shape, np.float32)
     reward[changed] = bonus(counts.record(source[changed], target[changed]), counts.total)
     return reward
 
 
+_count_attempts = jax.jit(count_attempts)
+
+
+@eqx.filter_jit
+def _attempt_batch(graph: DeviceGraph, trajectories: Trajectories, key: Key) -> Batch:
+    return attempt_batch(graph, trajectories, step_reward=STEP_REWARD, hindsight_share=HINDSIGHT, key=key)
+
+
+def _observed(env: Environment, snapshots: Any) -> Any:
+    """`[T, B, ...]` the observations of snapshots."""
+    length, num_envs = jax.tree.leaves(snapshots)[0].shape[:2]
+    flat = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), snapshots)
+    return jax.tree.map(lambda leaf: leaf.reshape(length, num_envs, *leaf.shape[1:]), env.observe_batch(flat))
+
+
 def _batch(env: Environment, trajectories: Trajectories, reward: np.ndarray) -> Batch:
-    record: Roamed = trajectories.record
-    values = env.attributes.unpack(trajectories.words)
+    info: PolicyInfo = trajectories.info
+    values = jnp.asarray(env.attributes.unpack(jnp.asarray(trajectories.attributes)))
     return Batch(
         observation=trajectories.observation,
-        values=jnp.asarray(values),
+        values=values,
         goal=no_values(env.attributes, values.shape[:-1]),
-        action=record.action,
-        log_prob=record.log_prob,
-        baseline=record.baseline,
+        action=trajectories.action,
+        log_prob=info.log_prob,
+        value=info.value,
         reward=jnp.asarray(reward),
-        ended=jnp.asarray(trajectories.arrival.terminated),
-        cut=jnp.asarray(trajectories.arrival.truncated),
+        ended=jnp.asarray(trajectories.terminated),
+        cut=jnp.asarray(trajectories.truncated),
         weight=jnp.ones(reward.shape),
         imitate=jnp.zeros(reward.shape, bool),
     )

@@ -1,8 +1,8 @@
-"""Learning the outlook; and what it is good for beside execution: edges that were never seen.
+"""The forward model: how it is fitted, and the edges that it adds to the table.
 
-From every state that was seen, the outlook says where each action would lead. Counted over the states that share an
-attribute set, that is how likely each transition out of the set is possible: a table with weights shared between its
-edges.
+From each of a number of recorded states, the model predicts where each action leads. Averaged over the states with the
+same attribute set, this estimates how likely each transition out of that set is possible, also for transitions that
+were never observed.
 """
 
 from dataclasses import dataclass, field, replace
@@ -14,8 +14,9 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from attribute_planner.data.examples import Examples, looked_at, renamed_counts
+from attribute_planner.data.examples import Examples, observed, symmetric_counts
 from attribute_planner.environments.interface import Environment
+from attribute_planner.errors import ConfigurationError, require_positive_settings
 from attribute_planner.learning.fitting import FitConfig, fit
 from attribute_planner.learning.progress import Watch
 from attribute_planner.models.beliefs import certain
@@ -28,67 +29,75 @@ Key = jax.Array
 
 @dataclass(frozen=True)
 class ForwardModelConfig:
-    """How the outlook is learned, in worlds where a transition is a single step."""
+    """How the forward model is fitted to the steps that exploration recorded."""
 
     learn: bool = False
-    """Whether to learn one."""
+    """Whether to fit one."""
     model_edges: bool = True
-    """Whether to add to the table what the outlook expects from the states that were seen."""
+    """Whether to add the predicted transitions to the table."""
     model_edge_states: int = 20_000
-    """From how many of the states that were seen to imagine."""
-    novelty_fraction: float = 0.0
-    """Share of the examples that are not random, but sought where an outlook expects rare outcomes."""
+    """Number of recorded states from which transitions are predicted."""
     fit: FitConfig = field(default_factory=FitConfig)
-    """How it is fitted to the examples."""
+    """How the network is fitted."""
     symmetric: bool = True
-    """Whether to learn from every example under all symmetries of the environment, if it names any."""
+    """Whether each step is also learned from under the symmetries of the environment, if it names any."""
     val_fraction: float = 0.01
-    """Which share of the examples is kept to measure how often it is wrong."""
+    """Fraction of the steps that is held out to measure the error."""
     hidden_size: int = 128
-    """Units of the network."""
+    """Units in each hidden layer."""
     keypoints: int = 0
-    """How many places in a picture the network may point at, beside the paper's convolutions."""
+    """Number of keypoints that the network locates in an image, in addition to the paper's convolutions; 0 for none."""
+
+    def __post_init__(self) -> None:
+        require_positive_settings(self, "model_edge_states", "hidden_size")
+        if self.keypoints < 0:
+            raise ConfigurationError(f"ForwardModelConfig.keypoints must not be negative; it is {self.keypoints}.")
 
 
 class FittedForwardModel(NamedTuple):
-    """An outlook, and the share of held-out steps whose outcome it got wrong."""
+    """A forward model.
+
+    error: the fraction of held-out steps whose outcome it predicted wrongly.
+    fitted_on: the number of recorded steps.
+    """
 
     forward_model: ForwardModel
     error: float
+    fitted_on: int = 0
 
 
 def fit_forward_model(
     env: Environment, examples: Examples, config: ForwardModelConfig, *, key: Key, watch: Watch
 ) -> FittedForwardModel:
-    """Fit an outlook to examples."""
+    """Fit a forward model to recorded steps."""
     network_key, fit_key = jax.random.split(key)
     held = max(int(examples.size * config.val_fraction), 1)
     tested, learned = examples.take(slice(0, held)), examples.take(slice(held, None))
     error = 1.0
 
     def show(steps: Examples, key: Key) -> Examples:
-        return looked_at(env, steps, symmetric=config.symmetric, key=key)
+        return observed(env, steps, symmetric=config.symmetric, key=key)
 
     def report(updates: int, forward_model: ForwardModel, loss: float) -> None:
         nonlocal error
         error = forward_model_error(env, forward_model, tested)
-        so_far = FittedForwardModel(forward_model, error) if updates >= config.fit.updates else None
+        so_far = FittedForwardModel(forward_model, error, examples.size) if updates >= config.fit.updates else None
         watch("forward_model", updates / config.fit.updates, {"updates": updates, "loss": loss, "error": error}, so_far)
 
     forward_model = ForwardModel(env.spec, config.hidden_size, config.keypoints, key=network_key)
     forward_model = fit(forward_model, show, forward_model_loss, learned, config.fit, key=fit_key, report=report)
-    return FittedForwardModel(forward_model, error)
+    return FittedForwardModel(forward_model, error, examples.size)
 
 
 def forward_model_loss(forward_model: ForwardModel, steps: Examples) -> jax.Array:
-    """Mean cross-entropy per step, summed over attributes, where observations stand for the states."""
+    """Mean cross-entropy per step, summed over attributes; `before` holds observations."""
     values, after = (jnp.asarray(each, jnp.int32) for each in (steps.values, steps.values_after))
     logits = forward_model.logits(forward_model.features(steps.before), values, steps.action)
     return jnp.mean(jnp.sum(optax.softmax_cross_entropy_with_integer_labels(logits, after), axis=-1))
 
 
 def forward_model_error(env: Environment, forward_model: ForwardModel, examples: Examples, batch: int = 2048) -> float:
-    """Share of steps after which any attribute is not what the outlook expected."""
+    """The fraction of steps after which any attribute differs from the prediction."""
     parts = [examples.take(slice(start, start + batch)) for start in range(0, examples.size, batch)]
     wrong = [(np.asarray(_expected(env, forward_model, part)) != part.values_after).any(axis=-1) for part in parts]
     return float(np.concatenate(wrong).mean())
@@ -101,11 +110,11 @@ def _expected(env: Environment, forward_model: ForwardModel, steps: Examples) ->
 
 
 MODEL_EDGE_ATTEMPTS = 4.0
-"""How many real attempts the imagined share of states from which a transition is possible is worth."""
+"""The weight of a predicted probability, in attempts."""
 ACTIONS_TRIED = 64
-"""How many random actions are imagined in a state where they cannot be listed."""
+"""Number of random actions that are tried in a state where actions cannot be listed."""
 SURE = float(np.log(0.5))
-"""An outcome counts if the outlook gives it at least this log probability."""
+"""A predicted outcome counts if its log probability is at least this."""
 
 
 def add_model_edges(
@@ -117,7 +126,7 @@ def add_model_edges(
     *,
     key: Key,
 ) -> TransitionTable:
-    """The table with the transitions that the outlook expects, each worth a few attempts."""
+    """The table with the predicted transitions, each worth a few attempts."""
     states, possible = model_transitions(env, forward_model, examples, config, key=key)
     counts = TransitionCounts(env.attributes.num_words)
     counts.add(table.words[table.source], table.words[table.target], table.visits.astype(np.int64))
@@ -146,9 +155,9 @@ def model_transitions(
     key: Key,
     batch: int = 512,
 ) -> tuple[dict[bytes, int], TransitionCounts]:
-    """How many states of each packed set were looked at, and from how many of them each transition is expected."""
+    """The number of states of each packed set, and from how many of them each transition is predicted."""
     space, counts, states = env.attributes, TransitionCounts(env.attributes.num_words), {}
-    # Evenly spread: what was seen first comes from the first steps of episodes.
+    # Evenly spread: the first steps are those of early episodes.
     chosen = examples.take(slice(0, None, max(examples.size // config.model_edge_states, 1)))
     chosen = chosen.take(slice(0, config.model_edge_states))
     for number, start in enumerate(range(0, chosen.size, batch)):
@@ -163,7 +172,7 @@ def model_transitions(
             states[words.tobytes()] = states.get(words.tobytes(), 0) + 1
     if not config.symmetric or env.symmetries is None:
         return states, counts
-    return _renamed_states(env, states), renamed_counts(env, counts)
+    return _renamed_states(env, states), symmetric_counts(env, counts)
 
 
 def _renamed_states(env: Environment, states: dict[bytes, int]) -> dict[bytes, int]:
@@ -187,7 +196,7 @@ def _first_of_each(target: np.ndarray, wanted: np.ndarray) -> np.ndarray:
 def _all_expected(
     env: Environment, forward_model: ForwardModel, steps: Examples, key: Key
 ) -> tuple[jax.Array, jax.Array]:
-    """`[B, K, A]` what each of K actions is expected to lead to, and `[B, K]` whether the outlook is sure of it."""
+    """`[B, K, A]` the predicted outcome of each of K actions, and `[B, K]` whether it counts."""
     action = actions_to_try(env.actions, steps.size, ACTIONS_TRIED, key=key)
     features, values = forward_model.features(env.observe_batch(steps.before)), jnp.asarray(steps.values, jnp.int32)
     expected, log_prob = expect_all(forward_model, features, certain(values), action)

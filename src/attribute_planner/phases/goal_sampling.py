@@ -1,4 +1,4 @@
-"""Aiming along plans: practice goes to far places by the ways that plans take, and so tries what plans will rely on."""
+"""Targets along plans: practice follows plans to far sets, and so attempts the transitions that plans rely on."""
 
 import jax
 import jax.numpy as jnp
@@ -9,21 +9,24 @@ from attribute_planner.transitions.table import UNKNOWN, TransitionTable
 
 Key = jax.Array
 
+GOAL_SAMPLING = ("neighbours", "planned")
+"""How practice draws its targets."""
+
 FAR_SETS = 32
-"""To how many far sets ways are planned at once; each copy is on its way to one of them."""
+"""Number of far sets to which plans are made; each environment is assigned one of them."""
 SUBSTITUTES = 4
-"""From how many of these a copy looks for another one where it is at its own, or knows no way there."""
+"""Number of them that an environment tries in turn where it is at its own, or no way leads there."""
 
 
 def plan_to_far_sets(table: TransitionTable, time_cost: float, *, key: Key) -> jax.Array:
-    """`int32[FAR_SETS, N]` the edge to take from each set towards each of some random sets; `UNKNOWN` where none is."""
+    """`int32[FAR_SETS, N]` the edge from each set towards each of some random sets; `UNKNOWN` where there is none."""
     sets = np.asarray(jax.random.randint(key, (FAR_SETS,), 0, table.num_nodes))
     paths = ShortestPaths(table, time_cost=time_cost)
     return jnp.asarray(np.stack([_edges_towards(table, paths, number) for number in sets.tolist()]), jnp.int32)
 
 
 def _edges_towards(table: TransitionTable, paths: ShortestPaths, number: int) -> np.ndarray:
-    """`int64[N]` the first edge of the way from each set to one set."""
+    """`int64[N]` the first edge of the shortest path from each set to one set."""
     successor = paths.to_sets(np.array([number])).successor.astype(np.int64)
     known = np.flatnonzero(successor != NOWHERE)
     # Edges are sorted by source and target, so that both together, as one number, find an edge.
@@ -34,12 +37,12 @@ def _edges_towards(table: TransitionTable, paths: ShortestPaths, number: int) ->
 
 
 def edge_on_the_way(plans: jax.Array, number: jax.Array, otherwise: jax.Array) -> jax.Array:
-    """`int32[B]` the edge that each copy takes from its set, `number` `[B]`, towards its far one, or to a substitute.
+    """`int32[B]` the edge from each environment's set, `number` `[B]`, towards its far set or a substitute.
 
-    otherwise: `int32[B]` what to take where no way is known.
+    otherwise: `int32[B]` the edge where no way is known.
     """
-    edge, copy = otherwise, jnp.arange(len(number))
+    edge, index = otherwise, jnp.arange(len(number))
     for substitute in reversed(range(SUBSTITUTES)):
-        planned = plans[(copy + substitute) % plans.shape[0], number]
+        planned = plans[(index + substitute) % plans.shape[0], number]
         edge = jnp.where((number != UNKNOWN) & (planned != UNKNOWN), planned, edge)
     return edge

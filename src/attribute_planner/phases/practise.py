@@ -1,23 +1,30 @@
 """Phase 3, practise: learn to move between neighbouring sets, and how well that works (step 3 of Algorithm 1)."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from attribute_planner.data.collecting import Trajectories, collector_for
-from attribute_planner.environments.interface import Environment
-from attribute_planner.errors import AttributePlannerError
+from attribute_planner.data.examples import Examples
+from attribute_planner.data.rollout import advance, scan_steps, start, start_pure
+from attribute_planner.data.trajectories import Trajectories
+from attribute_planner.environments.interface import Environment, PureEnvironment
+from attribute_planner.errors import AttributePlannerError, ConfigurationError, require_positive_settings, unknown_name
+from attribute_planner.learning.inverse import InverseConfig
+from attribute_planner.learning.policy_gradient import TrainState
+from attribute_planner.learning.ppo import PPOConfig
 from attribute_planner.learning.progress import Watch
-from attribute_planner.learning.reinforce import ReinforceConfig, TrainState, new_train_state, update
+from attribute_planner.learning.reachers import REACHERS, Reacher
+from attribute_planner.learning.reinforce import ReinforceConfig
 from attribute_planner.models.detector import AttributeDetector
 from attribute_planner.models.policy import GoalPolicy
-from attribute_planner.phases.attempts import HINDSIGHT, STEP_REWARD, AimAtNeighbours, add_attempts, attempt_batch
+from attribute_planner.phases.attempts import HINDSIGHT, STEP_REWARD, ReachNeighbours, attempt_batch, count_attempts
 from attribute_planner.phases.device_graph import DeviceGraph, device_graph
-from attribute_planner.phases.goal_sampling import plan_to_far_sets
+from attribute_planner.phases.goal_sampling import GOAL_SAMPLING, plan_to_far_sets
 from attribute_planner.transitions.table import TransitionTable
 
 Key = jax.Array
@@ -28,58 +35,79 @@ class PractiseConfig:
     """How the agent learns to move between neighbouring attribute sets."""
 
     steps: int = 10_000_000
-    """Environment steps in all copies together: N₂ of Algorithm 1. May be 0 where an outlook is learned."""
-    method: str = "reinforce"
-    """How π learns: `reinforce`, from arriving; or `inverse`, from random actions and what came of them, for worlds in
-    which a transition is a single step: practice then only keeps the score."""
+    """Environment steps in all environments together: N₂ of Algorithm 1. May be 0 for `inverse`."""
+    method: str = "ppo"
+    """How π learns: `ppo` or `reinforce`, from the rewards of attempts; or `inverse`, from the steps that exploration
+    recorded, for environments in which a transition takes a single step. Practice then only measures π."""
     max_attempt_steps: int = 80
-    """After how many steps an attempt at a neighbour is given up: t_max."""
+    """The number of steps after which an attempt fails: t_max."""
     stop_on_any_change: bool = True
-    """Whether an attempt that came into another set than the one aimed at goes on from there until t_max. So says the
-    paper's text; its Algorithm 1 ends an attempt with any change."""
+    """Whether an attempt ends with any change of the attributes, as in the paper's Algorithm 1, or goes on to its
+    target until t_max, as in the paper's text."""
     step_reward: float = STEP_REWARD
-    """Reward of every step, so that short ways are preferred; arriving earns 1. The paper has −0.1; if any change
-    ends an attempt, it then pays to change whatever is near rather than to walk ten steps to the right thing."""
+    """Reward of every step; reaching the target adds 1. The paper has −0.1. If any change ends an attempt, it then
+    pays to change something close rather than to take ten steps to the target."""
     hindsight: float = HINDSIGHT
-    """Share of the attempts that ended in another set than the one aimed at which are learned from as if that one had
-    been the aim; 0 for the paper's way."""
+    """Fraction of the attempts that ended in another set which are learned from as if that set had been the target;
+    0 as in the paper."""
     goal_sampling: str = "neighbours"
-    """What is aimed at: `neighbours` of the current set, by visit counts, the paper's way; or `far`: the next set on a
-    planned way to a random far one."""
+    """How targets are drawn: `neighbours` of the current set by visit counts, as in the paper; or `planned`: the next
+    set on a plan to a random far one."""
     time_cost: float = 0.0
-    """What each environment step of a plan costs, on the scale of −log c_π, here and afterwards; 0 for the paper's
-    way, in which time does not matter."""
+    """Cost of each environment step of a plan, on the scale of −log c_π; 0 as in the paper."""
     visit_exponent: float = 1.0
-    """Neighbours are drawn by their visit counts to this power: 1 is the paper's way; less favours rare ones."""
+    """Neighbours are drawn by their visit counts to this power: 1 as in the paper; less favours rare ones."""
     decay: float = 0.9
-    """γ: how much the statistics of an epoch weigh one epoch later; 1 for plain ratios."""
+    """γ: the weight of the statistics of an epoch one epoch later; 1 for plain ratios."""
     num_envs: int = 256
-    """How many copies of the environment run at once."""
+    """Number of parallel environments."""
     rollout_length: int = 40
-    """Steps of each copy between two updates of the policy."""
+    """Steps of each environment between two updates of the policy."""
     rollouts_per_epoch: int = 25
     """Updates in an epoch; an epoch begins with fresh episodes."""
     hidden_size: int = 100
     """Units in each hidden layer."""
     deterministic: bool = False
-    """Whether π always takes its likeliest action, in practice and afterwards; else it draws one."""
-    learning: ReinforceConfig = field(default_factory=ReinforceConfig)
-    """How the policy learns."""
+    """Whether π always takes its most likely action, in practice and afterwards; otherwise it samples."""
+    ppo: PPOConfig = field(default_factory=PPOConfig)
+    """Settings of `ppo`."""
+    reinforce: ReinforceConfig = field(default_factory=ReinforceConfig)
+    """Settings of `reinforce`."""
+    inverse: InverseConfig = field(default_factory=InverseConfig)
+    """Settings of `inverse`."""
+
+    def __post_init__(self) -> None:
+        if self.method not in REACHERS:
+            raise unknown_name("learning method", self.method, REACHERS)
+        if self.goal_sampling not in GOAL_SAMPLING:
+            raise unknown_name("goal sampling", self.goal_sampling, GOAL_SAMPLING)
+        require_positive_settings(
+            self, "num_envs", "rollout_length", "rollouts_per_epoch", "hidden_size", "max_attempt_steps"
+        )
+        if self.steps < 0 or (self.steps == 0 and self.method != "inverse"):
+            raise ConfigurationError(f"PractiseConfig.steps must be greater than zero; it is {self.steps}.")
+
+    @property
+    def reacher(self) -> Reacher:
+        """How π learns, with its settings."""
+        return REACHERS[self.method](self.method, getattr(self, self.method))
 
 
 class Practised(NamedTuple):
     """What practice has come to.
 
-    train_state: the policy π.
+    train_state: the policy π, with its optimiser.
     table: the explored graph with attempts, successes and steps, decayed sums over epochs.
-    epoch: how many epochs it took so far.
-    steps: how many environment steps.
+    epoch: epochs so far.
+    steps: environment steps so far.
+    fitted_on: the number of recorded steps that π was fitted to; 0 if it is not fitted.
     """
 
     train_state: TrainState
     table: TransitionTable
     epoch: int
     steps: int
+    fitted_on: int = 0
 
 
 def practise(
@@ -89,42 +117,47 @@ def practise(
     config: PractiseConfig,
     *,
     key: Key,
+    examples: Examples | None = None,
+    policy: GoalPolicy | None = None,
     begun: Practised | None = None,
     watch: Watch,
-) -> tuple[Practised, TransitionTable]:
-    """Step 3 of Algorithm 1: aim at random neighbours, learn from arriving, and keep the score of each edge."""
+) -> Practised:
+    """Step 3 of Algorithm 1: attempt transitions to random neighbours, learn, and count how often they succeed.
+
+    examples: the recorded steps, for a policy that is fitted to them.
+    policy: the policy to begin with; a new one by default.
+    begun: the state of an earlier practice, perhaps on a graph with fewer edges.
+    """
     if explored.num_edges == 0:
         raise AttributePlannerError(
             "Exploration saw no attribute change at all, so there is nothing to practise: explore for more steps, "
             "or check with ap.check_environment whether the attributes can change."
         )
-    policy_key, epochs_key, plans_key = jax.random.split(key, 3)
-    graph = device_graph(explored, config.visit_exponent)
+    policy_key, fit_key, epochs_key, plans_key = jax.random.split(key, 4)
     if begun is None:
-        practised = practice_of(GoalPolicy(env.spec, config.hidden_size, key=policy_key), explored, config)
-    else:  # on a graph to which a longer exploration may have added edges
+        policy = policy or GoalPolicy(env.spec, config.hidden_size, key=policy_key)
+        policy = config.reacher.fit(env, policy, examples, key=fit_key, watch=watch)
+        fitted_on = 0 if examples is None or not config.reacher.fits else examples.size
+        nothing = np.zeros(explored.num_edges)
+        table = explored.with_practice(nothing, nothing, nothing)
+        practised = Practised(config.reacher.train_state(policy), table, epoch=0, steps=0, fitted_on=fitted_on)
+        if config.steps == 0:
+            watch("practise", 1.0, {"steps": 0}, practised)
+    else:
         practised = begun._replace(table=explored.with_practice_of(begun.table))
+    graph = device_graph(explored, config.visit_exponent)
     while practised.steps < config.steps:
         epoch_key = jax.random.fold_in(epochs_key, practised.epoch)
         plans = None
         if config.goal_sampling == "planned":
             plan_key = jax.random.fold_in(plans_key, practised.epoch)
             plans = plan_to_far_sets(practised.table, config.time_cost, key=plan_key)
-        practised, metrics = _practise_epoch(env, detector, graph, plans, config, practised, key=epoch_key)
+        practised, metrics = practise_epoch(env, detector, graph, plans, config, practised, key=epoch_key)
         watch("practise", practised.steps / config.steps, metrics, practised)
-    if config.steps == 0:
-        watch("practise", 1.0, {"steps": 0}, practised)
-    return practised, practised.table
+    return practised
 
 
-def practice_of(policy: GoalPolicy, explored: TransitionTable, config: PractiseConfig) -> Practised:
-    """Where practice with a policy begins: with no attempt at any edge."""
-    nothing = np.zeros(explored.num_edges)
-    table = explored.with_practice(nothing, nothing, nothing)
-    return Practised(new_train_state(policy, config.learning), table, epoch=0, steps=0)
-
-
-def _practise_epoch(
+def practise_epoch(
     env: Environment,
     detector: AttributeDetector | None,
     graph: DeviceGraph,
@@ -134,26 +167,25 @@ def _practise_epoch(
     *,
     key: Key,
 ) -> tuple[Practised, dict]:
-    """One epoch: fresh episodes, several windows of attempts; then the old statistics fade by γ."""
-    begin_key, rollouts_key = jax.random.split(key)
-    collector = collector_for(env, detector, config.num_envs, key=begin_key)
-    learn = LEARNERS[config.method]
-    train_state, steps, metrics = practised.train_state, practised.steps, {}
-    score = jnp.zeros((3, practised.table.num_edges), jnp.int32)
-    for rollout_key in jax.random.split(rollouts_key, config.rollouts_per_epoch):
-        collect_key, update_key = jax.random.split(rollout_key)
-        actor = AimAtNeighbours(
-            train_state.policy, graph, config.max_attempt_steps, config.deterministic, plans, config.stop_on_any_change
-        )
-        trajectories = collector.collect(actor, config.rollout_length, key=collect_key)
-        score = add_attempts(score, trajectories)
-        remaining = jnp.float32(max(1 - steps / config.steps, 0.0))
-        train_state, metrics = learn(graph, config, train_state, trajectories, remaining, update_key)
-        steps += config.num_envs * config.rollout_length
-        if steps >= config.steps:
-            break
-    collector.close()
-    attempts, successes, spent = np.asarray(score, float)
+    """One epoch: fresh episodes and several rollouts of attempts; the old statistics decay by γ."""
+    per_rollout = config.num_envs * config.rollout_length
+    rollouts = min(config.rollouts_per_epoch, -(-(config.steps - practised.steps) // per_rollout))
+    run: Any = _pure_epoch if isinstance(env, PureEnvironment) else _host_epoch
+    counts = jnp.zeros((3, practised.table.num_edges), jnp.int32)
+    train_state, counts, metrics = run(
+        env,
+        detector,
+        graph,
+        plans,
+        config,
+        practised.train_state,
+        counts,
+        jnp.int32(practised.steps),
+        jnp.int32(rollouts),
+        key,
+    )
+    steps = practised.steps + rollouts * per_rollout
+    attempts, successes, spent = np.asarray(counts, float)
     metrics = {
         "steps": steps,
         "success": float(successes.sum() / max(attempts.sum(), 1)),
@@ -166,38 +198,127 @@ def _practise_epoch(
         decay * before.successes + successes,
         None if before.spent is None else decay * before.spent + spent,
     )
-    return Practised(train_state, table, practised.epoch + 1, steps), metrics
+    return practised._replace(train_state=train_state, table=table, epoch=practised.epoch + 1, steps=steps), metrics
 
 
-LearnWindow = Callable[[DeviceGraph, PractiseConfig, TrainState, Trajectories, jax.Array, Key], tuple[TrainState, dict]]
-"""Graph, settings, learner, attempts of one window, share of the phase that remains, key → learner, metrics."""
+@eqx.filter_jit
+def _pure_epoch(
+    env: PureEnvironment,
+    detector: AttributeDetector | None,
+    graph: DeviceGraph,
+    plans: jax.Array | None,
+    config: PractiseConfig,
+    train_state: TrainState,
+    counts: jax.Array,
+    steps: jax.Array,
+    rollouts: jax.Array,
+    key: Key,
+) -> tuple[TrainState, jax.Array, dict]:
+    """A whole epoch as one compiled call."""
+    start_key, rollouts_key = jax.random.split(key)
+    dynamic, static = eqx.partition(train_state, eqx.is_array)
+    actor = partial(_actor, graph, plans, config, last_start=env.episode_steps)
+    episodes = start_pure(actor(train_state.policy), env, config.num_envs, key=start_key, detector=detector)
+    # An attempt that is under way when the episode's time is up goes on to its end.
+    limit = env.episode_steps + config.max_attempt_steps
+
+    def one(number: Any, carry: tuple) -> tuple:
+        episodes, dynamic, counts, _ = carry
+        train_state = eqx.combine(dynamic, static)
+        rollout_key, learn_key = jax.random.split(jax.random.fold_in(rollouts_key, number))
+        episodes, trajectories = scan_steps(
+            actor(train_state.policy),
+            env,
+            episodes,
+            config.rollout_length,
+            rollout_key,
+            detector=detector,
+            episode_steps=limit,
+        )
+        train_state, counts, metrics = _learn(
+            graph, config, train_state, counts, trajectories, steps, number, rollouts, learn_key
+        )
+        return episodes, eqx.filter(train_state, eqx.is_array), counts, metrics
+
+    shapes = eqx.filter_eval_shape(one, 0, (episodes, dynamic, counts, None))[3]
+    nothing = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), shapes)
+    _, dynamic, counts, metrics = jax.lax.fori_loop(0, rollouts, one, (episodes, dynamic, counts, nothing))
+    return eqx.combine(dynamic, static), counts, metrics
 
 
-def _by_reinforce(
+def _host_epoch(
+    env: Environment,
+    detector: AttributeDetector | None,
+    graph: DeviceGraph,
+    plans: jax.Array | None,
+    config: PractiseConfig,
+    train_state: TrainState,
+    counts: jax.Array,
+    steps: jax.Array,
+    rollouts: jax.Array,
+    key: Key,
+) -> tuple[TrainState, jax.Array, dict]:
+    """The same with environments that are stepped from the host."""
+    start_key, rollouts_key = jax.random.split(key)
+    # These environments end their episodes themselves: no attempt begins too late to be finished. Where t_max is
+    # longer than half an episode, half an episode must do.
+    last_start = env.episode_steps - min(config.max_attempt_steps, env.episode_steps // 2)
+    actor = partial(_actor, graph, plans, config, last_start=last_start)
+    envs, metrics = env.vector_env(config.num_envs), {}
+    try:
+        episodes = start(actor(train_state.policy), envs, key=start_key, detector=detector)
+        for number in range(int(rollouts)):
+            rollout_key, learn_key = jax.random.split(jax.random.fold_in(rollouts_key, number))
+            episodes, trajectories = advance(
+                actor(train_state.policy),
+                envs,
+                episodes,
+                config.rollout_length,
+                space=env.attributes,
+                key=rollout_key,
+                detector=detector,
+            )
+            train_state, counts, metrics = _compiled_learn(
+                graph, config, train_state, counts, trajectories, steps, jnp.int32(number), rollouts, learn_key
+            )
+    finally:
+        envs.close()
+    return train_state, counts, metrics
+
+
+def _actor(
+    graph: DeviceGraph, plans: jax.Array | None, config: PractiseConfig, policy: GoalPolicy, *, last_start: int
+) -> ReachNeighbours:
+    return ReachNeighbours(
+        policy, graph, config.max_attempt_steps, config.deterministic, plans, config.stop_on_any_change, last_start
+    )
+
+
+def _learn(
     graph: DeviceGraph,
     config: PractiseConfig,
     train_state: TrainState,
+    counts: jax.Array,
     trajectories: Trajectories,
-    remaining: jax.Array,
+    steps: Any,
+    number: Any,
+    rollouts: Any,
     key: Key,
-) -> tuple[TrainState, dict]:
-    """Learn from the attempts themselves."""
-    hindsight_key, update_key = jax.random.split(key)
+) -> tuple[TrainState, jax.Array, dict]:
+    """Count and learn from the attempts of rollout `number` of an epoch that began after `steps` steps."""
+    batch_key, update_key = jax.random.split(key)
+    length = config.rollout_length
+    # Attempts that the end of the epoch may cut off are learned from, but do not count.
+    steps_left = (rollouts - number) * length - 1 - jnp.arange(length)
+    horizon = jnp.minimum(config.max_attempt_steps, rollouts * length // 2)
+    counts = count_attempts(counts, trajectories, steps_left, horizon)
     batch = attempt_batch(
-        graph, trajectories, step_reward=config.step_reward, hindsight_share=config.hindsight, key=hindsight_key
+        graph, trajectories, step_reward=config.step_reward, hindsight_share=config.hindsight, key=batch_key
     )
-    return update(train_state, batch, config.learning, remaining=remaining, key=update_key)
+    done = jnp.asarray(steps + number * length * config.num_envs, jnp.float32)
+    remaining = jnp.maximum(1 - done / config.steps, 0.0)
+    train_state, metrics = config.reacher.update(train_state, batch, remaining=remaining, key=update_key)
+    return train_state, counts, metrics
 
 
-def _nothing_to_learn(
-    graph: DeviceGraph, config: PractiseConfig, train_state: TrainState, *attempts: object
-) -> tuple[TrainState, dict]:
-    """The inverse model was fitted before."""
-    del graph, config, attempts
-    return train_state, {}
-
-
-GOAL_SAMPLING = ("neighbours", "planned")
-
-LEARNERS: dict[str, LearnWindow] = {"reinforce": _by_reinforce, "inverse": _nothing_to_learn}
-"""The ways in which π can learn, and what they do with a window of attempts."""
+_compiled_learn = eqx.filter_jit(_learn)

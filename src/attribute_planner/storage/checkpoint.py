@@ -13,10 +13,10 @@ import jax
 import numpy as np
 
 from attribute_planner.agent import Agent
-from attribute_planner.algorithm import Progress
+from attribute_planner.algorithm import Progress, possible_transitions
 from attribute_planner.configuration import TrainConfig
 from attribute_planner.environments.interface import Environment
-from attribute_planner.learning.reinforce import ReinforceConfig, TrainState, new_train_state
+from attribute_planner.learning.policy_gradient import TrainState, new_train_state
 from attribute_planner.models.detector import AttributeDetector
 from attribute_planner.models.forward_model import ForwardModel
 from attribute_planner.models.policy import GoalPolicy
@@ -27,7 +27,7 @@ from attribute_planner.phases.practise import Practised
 from attribute_planner.storage.arrays import Arrays, arrays_of, fill
 from attribute_planner.transitions.counting import TransitionCounts
 from attribute_planner.transitions.symmetry_quotient import expanded, quotient
-from attribute_planner.transitions.table import TransitionTable, table_of_counts
+from attribute_planner.transitions.table import TransitionTable
 
 Notes = dict[str, Any]
 Tree = TypeVar("Tree")
@@ -48,16 +48,25 @@ def progress_arrays(progress: Progress) -> tuple[Arrays, Notes]:
         notes["detector"] = {**error._asdict(), "per_attribute": error.per_attribute.tolist()}
     if progress.explored is not None:
         explored = progress.explored
-        arrays |= _counts_arrays(explored.counts) | {"exploration.tried": explored.tried}
+        arrays |= _counts_arrays(explored.counts)
+        if explored.tried is not None:
+            arrays |= table_arrays("exploration.tried", explored.tried)
         arrays |= _train_state_arrays("exploration.", explored.train_state)
         notes["exploration"] = {"epoch": explored.epoch, "steps": explored.steps}
     if progress.fitted_model is not None:
         arrays |= arrays_of("forward_model", progress.fitted_model.forward_model)
-        notes["forward_model"] = {"error": progress.fitted_model.error}
+        notes["forward_model"] = {
+            "error": progress.fitted_model.error,
+            "fitted_on": progress.fitted_model.fitted_on,
+        }
     if progress.practised is not None:
         practised = progress.practised
         arrays |= table_arrays("practice", practised.table) | _train_state_arrays("", practised.train_state)
-        notes["practice"] = {"epoch": practised.epoch, "steps": practised.steps}
+        notes["practice"] = {
+            "epoch": practised.epoch,
+            "steps": practised.steps,
+            "fitted_on": practised.fitted_on,
+        }
     if progress.model_edges is not None:
         arrays |= table_arrays("table", progress.model_edges)
         notes["model_edges"] = {}
@@ -66,7 +75,7 @@ def progress_arrays(progress: Progress) -> tuple[Arrays, Notes]:
 
 def agent_arrays(agent: Agent, config: TrainConfig) -> tuple[Arrays, Notes]:
     """An agent in the least space: statistics in single precision, and as a quotient where they were counted so."""
-    symmetries = agent.env.symmetries if config.inverse.symmetric else None
+    symmetries = agent.env.symmetries if config.explore.symmetric else None
     table = agent.table if symmetries is None else quotient(agent.table, symmetries.counted)
     arrays = arrays_of("policy", agent.policy) | _single_precision(table_arrays("table", table))
     notes: Notes = {AGENT_ONLY: True}
@@ -112,12 +121,14 @@ def load_progress(env: Environment, config: TrainConfig, arrays: Arrays, notes: 
         error = DetectorError(**{**note, "per_attribute": np.array(note["per_attribute"])})
         detected = Detected(load_detector(env, config, arrays), error)
     if note := notes.get("exploration"):
-        train_state = _load_train_state(
-            "exploration.", env, config.explore.hidden_size, config.explore.learning, arrays
-        )
-        explored = Explored(_load_counts(env, arrays), train_state, **note, tried=arrays["exploration.tried"])
+        begin = lambda policy: new_train_state(policy, config.explore.learning)  # noqa: E731
+        train_state = _load_train_state("exploration.", env, config.explore.hidden_size, begin, arrays)
+        tried = "exploration.tried.words" in arrays
+        tried = _load_table("exploration.tried", env, config, arrays) if tried else None
+        explored = Explored(_load_counts(env, arrays), train_state, **note, tried=tried)
     if note := notes.get("practice"):
-        train_state = _load_train_state("", env, config.practise.hidden_size, config.practise.learning, arrays)
+        begin = config.practise.reacher.train_state
+        train_state = _load_train_state("", env, config.practise.hidden_size, begin, arrays)
         practised = Practised(train_state, _load_table("practice", env, config, arrays), **note)
     return Progress(detected, explored, load_forward_model(env, config, arrays, notes), practised)
 
@@ -138,7 +149,7 @@ def load_forward_model(
     network = _load(
         "forward_model", lambda key: ForwardModel(env.spec, how.hidden_size, how.keypoints, key=key), arrays
     )
-    return FittedForwardModel(network, notes["forward_model"]["error"])
+    return FittedForwardModel(network, **notes["forward_model"])
 
 
 def load_policy(env: Environment, config: TrainConfig, arrays: Arrays) -> GoalPolicy:
@@ -157,7 +168,7 @@ def load_table(env: Environment, config: TrainConfig, arrays: Arrays, *, model_e
     counts, practised = _load_counts(env, arrays), _load_table("practice", env, config, arrays)
     edges = practised.words[practised.source], practised.words[practised.target]
     counts.add(*edges, np.zeros(practised.num_edges, np.int64))
-    return table_of_counts(env.attributes, counts, config.estimator).with_practice_of(practised)
+    return possible_transitions(env, counts, config).with_practice_of(practised)
 
 
 def _load(prefix: str, build: Callable[[jax.Array], Tree], arrays: Arrays) -> Tree:
@@ -170,9 +181,9 @@ def _structure(build: Callable[[jax.Array], Tree]) -> Tree:
 
 
 def _load_train_state(
-    prefix: str, env: Environment, hidden_size: int, learning: ReinforceConfig, arrays: Arrays
+    prefix: str, env: Environment, hidden_size: int, begin: Callable[[GoalPolicy], TrainState], arrays: Arrays
 ) -> TrainState:
-    template = _structure(lambda key: new_train_state(GoalPolicy(env.spec, hidden_size, key=key), learning))
+    template = _structure(lambda key: begin(GoalPolicy(env.spec, hidden_size, key=key)))
     return TrainState(
         fill(f"{prefix}policy", template.policy, arrays), fill(f"{prefix}optimiser", template.optimiser, arrays)
     )

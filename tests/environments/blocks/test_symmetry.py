@@ -4,11 +4,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from attribute_planner.data.examples import collect_examples, count_examples
+from attribute_planner.data.examples import random_examples, symmetric_counts
 from attribute_planner.environments.blocks.discrete import Blocks
 from attribute_planner.environments.blocks.symmetry import COLOUR_TRADES
 from attribute_planner.environments.spaces import MixedAction
-from attribute_planner.learning.progress import nobody
+from tests.probes import counts_of
 
 ENV = Blocks()
 KEYS = jax.random.split(jax.random.key(0), 240)
@@ -50,8 +50,9 @@ def test_a_drop_anywhere_keeps_its_point():
 
 
 def test_counts_hold_all_that_equals_what_was_seen():
-    examples = collect_examples(ENV, None, 64, num_envs=64, steps_per_episode=1, key=jax.random.key(1), watch=nobody)
-    seen, every = (count_examples(ENV, examples, symmetric=symmetric) for symmetric in (False, True))
+    examples = random_examples(ENV, None, 64, num_envs=64, episode_steps=1, key=jax.random.key(1))
+    seen = counts_of(ENV, examples)
+    every = symmetric_counts(ENV, seen)
     assert every.total == 24 * seen.total
     assert 20 * len(seen.pairs) < len(every.pairs) <= 24 * len(seen.pairs)
     kept = every.copy()

@@ -17,12 +17,7 @@ CHANGES = {
     "step-reward": ("practise.step_reward=-0.01",),
     "any-change": ("practise.stop_on_any_change=true",),
     "hindsight": ("practise.stop_on_any_change=true", "practise.hindsight=0.5"),
-    "practise-ppo": (
-        "practise.learning.update_epochs=4",
-        "practise.learning.num_minibatches=4",
-        "practise.learning.gae_lambda=0.95",
-        "practise.learning.anneal=true",
-    ),
+    "practise-ppo": ("practise.method=ppo",),
 }
 """Changes to the published training, one at a time. Hindsight needs attempts that end with any change."""
 

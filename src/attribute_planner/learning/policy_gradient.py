@@ -1,0 +1,165 @@
+"""What the policy-gradient learners share: the batch, returns, the loss, and a gradient step."""
+
+from collections.abc import Callable
+from typing import NamedTuple, Protocol, runtime_checkable
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import optax
+
+from attribute_planner.environments.spaces import Action, Observation
+from attribute_planner.errors import ConfigurationError
+from attribute_planner.models.policy import GoalPolicy
+
+Key = jax.Array
+
+
+@runtime_checkable
+class PolicyGradientConfig(Protocol):
+    """The settings that every policy-gradient learner has."""
+
+    @property
+    def learning_rate(self) -> float: ...
+    @property
+    def discount(self) -> float: ...
+    @property
+    def entropy_coef(self) -> float: ...
+    @property
+    def value_coef(self) -> float: ...
+    @property
+    def max_grad_norm(self) -> float: ...
+    @property
+    def anneal(self) -> bool: ...
+
+
+def check_config(config: PolicyGradientConfig) -> None:
+    """An error unless the shared settings are in range."""
+    if config.learning_rate <= 0 or config.max_grad_norm <= 0:
+        raise ConfigurationError("learning_rate and max_grad_norm must be greater than zero.")
+    if not 0 <= config.discount <= 1:
+        raise ConfigurationError(f"discount must be between 0 and 1; it is {config.discount}.")
+
+
+class Batch(NamedTuple):
+    """Steps to learn from, `[T, B, ...]`.
+
+    observation, values, goal: the input of the policy; attribute and goal values are `int32[T, B, A]`.
+    action, log_prob, value: the action, its log probability and the value estimate at the time it was taken.
+    reward: the reward of the step.
+    ended: nothing follows this step.
+    cut: the sequel is unknown (a time limit, the end of the batch): the value estimate replaces it.
+    weight: 1 for steps to learn from, 0 for steps to ignore.
+    imitate: the goal is not the one that was pursued but the one that was reached (hindsight): the step is learned
+        from only where its return exceeds the value estimate.
+    """
+
+    observation: Observation
+    values: jax.Array
+    goal: jax.Array
+    action: Action
+    log_prob: jax.Array
+    value: jax.Array
+    reward: jax.Array
+    ended: jax.Array
+    cut: jax.Array
+    weight: jax.Array
+    imitate: jax.Array
+
+
+class TrainState(eqx.Module):
+    """A policy and the state of its optimiser."""
+
+    policy: GoalPolicy
+    optimiser: optax.OptState
+
+
+def optimiser_for(config: PolicyGradientConfig) -> optax.GradientTransformation:
+    """Adam on gradients of bounded global norm."""
+    return optax.chain(optax.clip_by_global_norm(config.max_grad_norm), optax.adam(config.learning_rate, eps=1e-5))
+
+
+def new_train_state(policy: GoalPolicy, config: PolicyGradientConfig) -> TrainState:
+    """The state in which learning begins with `policy`."""
+    return TrainState(policy, optimiser_for(config).init(eqx.filter(policy, eqx.is_array)))
+
+
+def returns_of(batch: Batch, discount: float, gae_lambda: float = 1.0) -> jax.Array:
+    """`float32[T, B]` λ-returns, which for λ = 1 are sums of discounted rewards.
+
+    The return of a step whose sequel is cut off is its value estimate: the step itself teaches nothing, and the steps
+    before it bootstrap from the estimate. Imitated steps have no value estimate of their own; their λ is 1.
+    """
+
+    def backwards(later: tuple[jax.Array, jax.Array], step: tuple[jax.Array, ...]):
+        later_return, later_value = later
+        reward, ended, cut, value, imitate = step
+        mix = jnp.where(imitate, 1.0, gae_lambda)
+        sequel = mix * later_return + (1 - mix) * later_value
+        total = reward + discount * jnp.where(ended, 0.0, sequel)
+        total = jnp.where(cut & ~ended, value, total)
+        return (total, value), total
+
+    cut = batch.cut.at[-1].set(True)
+    nothing = jnp.zeros(batch.reward.shape[1:])
+    steps = (batch.reward, batch.ended, cut, batch.value, batch.imitate)
+    return jax.lax.scan(backwards, (nothing, nothing), steps, reverse=True)[1]
+
+
+Gain = Callable[[jax.Array, jax.Array, jax.Array], jax.Array]
+"""Log probability now, log probability then, advantage → the quantity whose mean is maximised."""
+
+
+def loss(
+    policy: GoalPolicy, steps: Batch, returns: jax.Array, gain: Gain, value_coef: float, entropy_coef: jax.Array
+) -> tuple[jax.Array, dict]:
+    """The policy-gradient loss with value error and entropy bonus on steps `[N, ...]`, and metrics."""
+    output = policy(steps.observation, steps.values, steps.goal)
+    log_prob = output.log_prob(steps.action)
+    advantages = returns - jnp.where(steps.imitate, jax.lax.stop_gradient(output.baseline), steps.value)
+    advantages = jnp.where(steps.imitate, jnp.maximum(advantages, 0.0), advantages)
+    advantages = advantages / (weighted_mean(advantages**2, steps.weight) ** 0.5 + 1e-6)
+    gains = jnp.where(steps.imitate, log_prob * advantages, gain(log_prob, steps.log_prob, advantages))
+    error = jnp.where(steps.imitate & (output.baseline > returns), 0.0, (output.baseline - returns) ** 2)
+    metrics = {
+        "entropy": weighted_mean(output.entropy(), steps.weight),
+        "value_error": weighted_mean(error, steps.weight),
+        "return": weighted_mean(returns, steps.weight),
+    }
+    total = value_coef * metrics["value_error"] - entropy_coef * metrics["entropy"]
+    return total - weighted_mean(gains, steps.weight), metrics
+
+
+def gradient_step(
+    train_state: TrainState,
+    steps: Batch,
+    returns: jax.Array,
+    gain: Gain,
+    config: PolicyGradientConfig,
+    scale: jax.Array,
+) -> tuple[TrainState, dict]:
+    """The train state after one step of the optimiser on steps `[N, ...]`, and metrics.
+
+    scale: multiplies step size and entropy bonus.
+    """
+    gradient, metrics = eqx.filter_grad(loss, has_aux=True)(
+        train_state.policy, steps, returns, gain, config.value_coef, config.entropy_coef * scale
+    )
+    changes, optimiser = optimiser_for(config).update(gradient, train_state.optimiser)
+    changes = jax.tree.map(lambda change: scale * change, changes)
+    return TrainState(eqx.apply_updates(train_state.policy, changes), optimiser), metrics
+
+
+def annealed(config: PolicyGradientConfig, remaining: float | jax.Array) -> jax.Array:
+    """The scale of step size and entropy bonus, given the fraction of the phase that remains."""
+    return jnp.asarray(remaining if config.anneal else 1.0, jnp.float32)
+
+
+def weighted_mean(quantity: jax.Array, weight: jax.Array) -> jax.Array:
+    """The weighted mean over steps; zero if no step has any weight."""
+    return jnp.sum(quantity * weight) / jnp.maximum(jnp.sum(weight), 1.0)
+
+
+def flat_steps(batch: Batch, returns: jax.Array) -> tuple[Batch, jax.Array]:
+    """The same without the time axis, `[T·B, ...]`."""
+    return jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), (batch, returns))
