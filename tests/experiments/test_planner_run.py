@@ -12,8 +12,8 @@ from attribute_planner.storage.settings import with_setting
     [
         (default_config("blocks"), "forward_model.fit.updates=7", True),
         (paper_config("blocks"), "forward_model.fit.updates=7", False),
-        (default_config("blocks"), "inverse.fit.updates=7", True),
-        (default_config("switches"), "inverse.fit.updates=7", False),
+        (default_config("blocks"), "practise.inverse.fit.updates=7", True),
+        (default_config("switches"), "practise.inverse.fit.updates=7", False),
         (default_config("blocks"), "detect.num_labels=7", True),
         (default_config("switches"), "detect.num_labels=7", False),
         (default_config("switches"), "practise.steps=7", True),

@@ -41,5 +41,5 @@ def test_networks_with_keypoints_come_back_as_they_were():
 @pytest.mark.parametrize("phase", ["detect", "forward_model"])
 def test_fewer_than_no_keypoints_are_one_clear_line(phase: str):
     config = default_config("blocks-continuous")
-    with pytest.raises(ConfigurationError, match=r"keypoints is a number of places, or 0 for none; it is -1\."):
+    with pytest.raises(ConfigurationError, match=r"keypoints must not be negative; it is -1\."):
         replace(config, **{phase: replace(getattr(config, phase), keypoints=-1)})

@@ -38,7 +38,7 @@ SMALL_FIT = ("fit.updates=450", "fit.batch=96", "fit.learning_rate=0.005")
 """About half a minute on one CPU core; a larger step size compensates for some of the missing updates."""
 
 SMALL_SETTINGS = (
-    *(f"{phase}.{setting}" for phase in ("detect", "inverse", "forward_model") for setting in SMALL_FIT),
+    *(f"{phase}.{setting}" for phase in ("detect", "practise.inverse", "forward_model") for setting in SMALL_FIT),
     "detect.val_fraction=0.1",
     "explore.num_envs=256",
     "practise.steps=5000",
