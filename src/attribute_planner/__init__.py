@@ -7,13 +7,13 @@ from attribute_planner.attributes import Goal as Goal
 from attribute_planner.configuration import TrainConfig as TrainConfig
 from attribute_planner.configuration import default_config as default_config
 from attribute_planner.configuration import paper_config as paper_config
-from attribute_planner.environments.checking import check_environment as check_environment
 from attribute_planner.environments.interface import Environment as Environment
 from attribute_planner.environments.interface import HostEnvironment as HostEnvironment
 from attribute_planner.environments.interface import PureEnvironment as PureEnvironment
 from attribute_planner.environments.registry import make as make
 from attribute_planner.environments.tasks import Task as Task
 from attribute_planner.errors import AttributePlannerError as AttributePlannerError
+from attribute_planner.evaluation.check_environment import check_environment as check_environment
 from attribute_planner.evaluation.evaluate import evaluate as evaluate
 from attribute_planner.training import load as load
 from attribute_planner.training import train as train

@@ -164,7 +164,7 @@ def test_a_users_encoding_says_what_the_agent_sees():
 def test_observations_that_cannot_be_numbers_ask_for_an_encoding():
     with pytest.raises(ConfigurationError, match="pass encode_observation"):
         encoder_for(spaces.Sequence(spaces.Discrete(3)))
-    with pytest.raises(ConfigurationError, match="come to 1,000,000 numbers"):
+    with pytest.raises(ConfigurationError, match="have 1,000,000 numbers"):
         encoder_for(spaces.Discrete(1_000_000))
 
 
@@ -212,7 +212,7 @@ def test_descriptions_that_do_not_fit_the_attributes_are_refused_in_words(descri
 
 def test_the_check_finds_no_fault():
     report = ap.check_environment(countdown(lambda: Countdown("rgb_array")), steps=30)
-    assert report.episodes > 0 and report.picture == (8, 8) and report.tasks == ("any-value",)
+    assert report.episodes > 0 and report.image == (8, 8) and report.tasks == ("any-value",)
 
 
 def test_a_real_environment_brings_its_name_its_limit_and_its_actions():
@@ -223,7 +223,7 @@ def test_a_real_environment_brings_its_name_its_limit_and_its_actions():
     )
     assert (env.name, env.episode_steps) == ("Taxi-v4", 200)
     assert (env.observation, env.actions) == (VectorSpec(500), Discrete(tuple("012345")))
-    assert ap.check_environment(env, steps=10).picture is None
+    assert ap.check_environment(env, steps=10).image is None
 
 
 def test_a_copy_that_is_over_rests_and_shows_how_it_ended():

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from attribute_planner.attributes import Attribute, AttributeSpace
-from attribute_planner.environments.checking import check_environment
 from attribute_planner.environments.interface import PureEnvironment
 from attribute_planner.environments.spaces import Discrete, VectorSpec
 from attribute_planner.environments.tasks import Task, complete_goal
 from attribute_planner.errors import EnvironmentFaultError
+from attribute_planner.evaluation.check_environment import check_environment
 
 
 def counted_up(state: jax.Array, action: jax.Array, key: jax.Array) -> jax.Array:
@@ -65,7 +65,7 @@ class Counter(PureEnvironment):
 
 def test_a_pure_environment_passes():
     report = check_environment(Counter(), steps=30)
-    assert (report.attribute_sets, report.transitions, report.picture, report.warnings) == (4, 4, None, ())
+    assert (report.attribute_sets, report.transitions, report.image, report.warnings) == (4, 4, None, ())
 
 
 def test_chance_from_the_key_is_welcome():
@@ -80,7 +80,7 @@ def test_chance_from_the_key_is_welcome():
     [
         (
             Counter(first=lambda key: jnp.int32(np.random.randint(4)) + jnp.int32(np.random.randint(2**20))),
-            "reset under jax.jit: the same inputs gave two outcomes; all chance must come from the key",
+            "reset under jax.jit: the same inputs gave two outcomes; all randomness must come from the key",
         ),
         (
             Counter(rule=lambda state, action, key: state + jnp.int32(np.random.randint(2**30))),
@@ -109,7 +109,7 @@ def test_chance_from_the_key_is_welcome():
             Counter(over=lambda state: jnp.float32(0)),
             r"terminated under jax.jit: it returns float32\[\]; it must return bool\[\]",
         ),
-        (Counter(over=lambda state: state == 2), "although can_terminate says that none ever is"),
+        (Counter(over=lambda state: state == 2), "although can_terminate is false"),
         (Counter(rule=lambda state, action, key: state + action), r"step \d+: describe returned index 4"),
     ],
 )

@@ -3,14 +3,14 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 import pytest
 
+from attribute_planner.data.random_actions import any_action
 from attribute_planner.environments import registry
-from attribute_planner.environments.checking import check_environment, random_action
 from attribute_planner.environments.interface import PureEnvironment
 from attribute_planner.environments.registry import ENVIRONMENTS, make
 from attribute_planner.errors import ConfigurationError, UnknownNameError
+from attribute_planner.evaluation.check_environment import check_environment
 from attribute_planner.storage.run_directory import parameters_of
 
 LIGHTER: dict[str, dict[str, Any]] = {"blocks": {"image_size": 32}, "blocks-continuous": {"image_size": 32}}
@@ -21,7 +21,7 @@ LIGHTER: dict[str, dict[str, Any]] = {"blocks": {"image_size": 32}, "blocks-cont
 def test_every_environment_passes_the_check(name: str):
     report = check_environment(make(name, **LIGHTER.get(name, {})), steps=40)
     assert report.environment == name
-    assert report.picture is not None
+    assert report.image is not None
 
 
 @pytest.mark.parametrize("name", sorted(ENVIRONMENTS))
@@ -29,7 +29,7 @@ def test_the_steps_of_a_pure_environment_compile_once(name: str):
     env = make(name)
     if not isinstance(env, PureEnvironment):
         pytest.skip("runs on the host")
-    traces, random = [], np.random.default_rng(0)
+    traces = []
 
     @jax.jit
     def step(state: Any, action: Any, key: jax.Array) -> Any:
@@ -38,7 +38,7 @@ def test_the_steps_of_a_pure_environment_compile_once(name: str):
 
     state = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), jax.eval_shape(env.reset, jax.random.key(0)))
     for number in range(3):
-        action = jax.tree.map(jnp.asarray, random_action(env, (), random))
+        action = jax.tree.map(lambda leaf: leaf[0], any_action(env, 1, key=jax.random.key(number)))
         state = step(state, action, jax.random.key(number))
     assert len(traces) == 1
 

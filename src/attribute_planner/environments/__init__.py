@@ -1,1 +1,1 @@
-"""Environments: worlds with named attributes."""
+"""Environments with named attributes."""

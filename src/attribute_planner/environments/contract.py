@@ -1,4 +1,4 @@
-"""The contract between an environment and all that use it, as checks; each raises one line that says what is wrong."""
+"""Checks of what an environment declares and returns; each raises a one-line error that says what is wrong."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,12 +24,12 @@ from attribute_planner.environments.vector_env import TimeStep
 from attribute_planner.errors import AttributePlannerError, EnvironmentFaultError
 
 LONGEST_CAUSE = 300
-"""How many characters of an environment's own error are repeated."""
+"""Number of characters of an environment's own error that are shown."""
 
 
 @contextmanager
 def blaming(env: Environment, what: str) -> Iterator[None]:
-    """Turns any error inside into a fault of one line that says what was done and what came of it."""
+    """Turn any error inside the block into a one-line `EnvironmentFaultError` that names the operation `what`."""
     try:
         yield
     except AttributePlannerError as error:
@@ -40,7 +40,7 @@ def blaming(env: Environment, what: str) -> Iterator[None]:
 
 
 def check_declaration(env: Environment) -> None:
-    """What an environment tells about itself is of the right kind."""
+    """Check the types of what an environment declares."""
     for name, kinds in {
         "attributes": AttributeSpace,
         "observation": WordsSpec | VectorSpec | ImageSpec,
@@ -63,15 +63,13 @@ def check_declaration(env: Environment) -> None:
 
 
 def check_timestep(env: Environment, timestep: TimeStep, num_envs: int) -> None:
-    """What a batch of worlds shows fits what the environment tells about itself."""
+    """Check a time step of `num_envs` environments against the environment's spec."""
     check_observation(env, timestep.observation, num_envs)
     for name in ("terminated", "truncated"):
         check_array(name, getattr(timestep, name), (num_envs,), np.dtype(bool))
     if timestep.attributes is None:
         if env.has_attribute_fn:
-            raise EnvironmentFaultError(
-                "there are no attribute values, although the environment says that it describes."
-            )
+            raise EnvironmentFaultError("there are no attribute values, although has_attribute_fn is true.")
         return
     values = np.asarray(timestep.attributes)
     if not np.issubdtype(values.dtype, np.integer):
@@ -84,7 +82,7 @@ def check_timestep(env: Environment, timestep: TimeStep, num_envs: int) -> None:
 
 
 def check_observation(env: Environment, observation: Observation, num_envs: int) -> None:
-    """Shape, type and range of a batch of observations are what the spec says."""
+    """Check shape, type and range of a batch of observations."""
     spec = env.observation
     if env.num_units is None:
         batch = (num_envs,)
@@ -110,7 +108,7 @@ def check_observation(env: Environment, observation: Observation, num_envs: int)
 
 
 def check_array(name: str, array: object, shape: tuple[int, ...], dtype: np.dtype) -> None:
-    """Shape and type are exactly these."""
+    """Check shape and type of an array."""
     if not hasattr(array, "shape") or not hasattr(array, "dtype"):
         raise EnvironmentFaultError(f"{name} is a {type(array).__name__}; it must be an array.")
     found = np.asarray(array)
@@ -121,7 +119,7 @@ def check_array(name: str, array: object, shape: tuple[int, ...], dtype: np.dtyp
 
 
 def check_goals(space: AttributeSpace, goals: Goal, count: int) -> None:
-    """A batch of goals can be asked for."""
+    """Check a batch of goals."""
     values, wanted = np.asarray(goals.values), np.asarray(goals.wanted)
     check_array("goal.wanted", wanted, (count, len(space)), np.dtype(bool))
     if values.shape != wanted.shape:
@@ -130,16 +128,16 @@ def check_goals(space: AttributeSpace, goals: Goal, count: int) -> None:
         check_array("goal.at_least", goals.at_least, wanted.shape, np.dtype(bool))
         numbers = np.array([attribute.is_integer for attribute in space])
         if (wanted & np.asarray(goals.at_least) & ~numbers).any():
-            raise EnvironmentFaultError("a goal asks for at least some value of an attribute that is no number.")
+            raise EnvironmentFaultError("a goal has a lower bound on an attribute that is not an integer.")
     if not wanted.any(axis=-1).all():
-        raise EnvironmentFaultError("a goal asks for nothing: no attribute is wanted.")
+        raise EnvironmentFaultError("a goal is empty: no attribute is wanted.")
     space.validate(np.where(wanted, values, 0), "goal")
 
 
-def check_picture(picture: Array) -> None:
-    """A picture is one."""
-    if picture.ndim != 3 or picture.shape[-1] != 3 or picture.dtype != np.uint8:
-        raise EnvironmentFaultError(f"the picture is {picture.dtype}{list(picture.shape)}; it must be uint8[H, W, 3].")
+def check_image(image: Array) -> None:
+    """Check the result of `render`."""
+    if image.ndim != 3 or image.shape[-1] != 3 or image.dtype != np.uint8:
+        raise EnvironmentFaultError(f"the image is {image.dtype}{list(image.shape)}; it must be uint8[H, W, 3].")
 
 
 def _shown(kinds: object) -> str:

@@ -1,7 +1,7 @@
-"""A world that *is* a given attribute graph: what the best policy, table and plan are is known beforehand.
+"""An environment given by an attribute graph, so that its optimal policy, table and plans are known.
 
-It has no rules but its edges. An action leads along an edge with that edge's probability; otherwise everything stays as
-it is. To build a world with aliasing, several places may share their attribute values and yet have different ways on.
+An action follows an edge with the edge's probability; otherwise the state does not change. For aliasing, several places
+can share their attribute values and have different edges.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,14 +20,14 @@ from attribute_planner.environments.tasks import Task, complete_goal
 from attribute_planner.errors import ConfigurationError, EnvironmentFaultError
 
 MAX_TOTAL = 1 + 1e-6
-"""What the probabilities of an action's outcomes may add up to, given rounding."""
+"""Largest sum of the probabilities of an action's outcomes, with rounding."""
 
 
 class Place(NamedTuple):
     """A node of the graph.
 
-    values: the index of each attribute's value, which is all that goals and plans know of the place.
-    hidden: tells apart the places that share their values.
+    values: index of each attribute's value.
+    hidden: distinguishes places with the same values.
     """
 
     values: tuple[int, ...]
@@ -35,7 +35,7 @@ class Place(NamedTuple):
 
 
 class Edge(NamedTuple):
-    """A way from one place to another, taken with `probability` when the agent acts so."""
+    """An edge that `action` follows with `probability`."""
 
     source: Place
     action: int
@@ -45,12 +45,12 @@ class Edge(NamedTuple):
 
 @dataclass(frozen=True)
 class GraphWorld(PureEnvironment):
-    """The world with these edges; `graph_world` builds one from plain tuples. Its state is the number of a place.
+    """The environment with these edges; `graph_world` builds one from tuples. A state is the index of a place.
 
-    space: the attributes that the places' values speak of.
-    edges: all ways on; an action may have several outcomes, and leads nowhere with the probability that they leave.
-    start: where every episode begins; `None` for a random place.
-    episode_steps: after how many steps an episode is cut off.
+    space: the attributes.
+    edges: all edges. An action may have several outcomes; with the remaining probability the state does not change.
+    start: start of every episode; `None` for a random place.
+    episode_steps: number of steps after which an episode is truncated.
     """
 
     name = "graph"
@@ -78,7 +78,7 @@ class GraphWorld(PureEnvironment):
 
     @cached_property
     def places(self) -> tuple[Place, ...]:
-        """Every place, in the order in which the edges first mention it: a state is an index into this."""
+        """All places, in the order of their first occurrence in `edges`."""
         return tuple(dict.fromkeys(place for edge in self.edges for place in (edge.source, edge.target)))
 
     @property
@@ -87,7 +87,7 @@ class GraphWorld(PureEnvironment):
 
     @property
     def observation(self) -> VectorSpec:
-        """One-hot: the agent sees at which place it is, also where the attributes do not tell."""
+        """The one-hot index of the place, which also distinguishes places with the same attributes."""
         return VectorSpec(len(self.places))
 
     @property
@@ -116,7 +116,7 @@ class GraphWorld(PureEnvironment):
         return {"any-to-any": Task("any-to-any", "any other attribute set", self._other_set, self.episode_steps)}
 
     def _other_set(self, state: jax.Array, values: jax.Array, key: Key) -> Goal:
-        """One of the world's attribute sets, but for the present one; there need not be a way to it."""
+        """A random attribute set other than the current one; it may be unreachable."""
         del state
         sets = jnp.asarray(np.unique(self._values, axis=0))
         is_other = (sets != values[None]).any(axis=1)
@@ -125,12 +125,12 @@ class GraphWorld(PureEnvironment):
 
     @cached_property
     def _values(self) -> np.ndarray:
-        """`int32[N, A]` the attribute values of each place."""
+        """`int32[N, A]` attribute values of each place."""
         return np.array([place.values for place in self.places], np.int32)
 
     @cached_property
     def _transitions(self) -> tuple[np.ndarray, np.ndarray]:
-        """`[N, A, K]` the outcomes of each action at each place, and the chance that one of the first k + 1 happens."""
+        """`[N, A, K]` outcomes of each action at each place, and their cumulative probabilities."""
         outcomes: dict[tuple[int, int], list[Edge]] = {}
         for edge in self.edges:
             outcomes.setdefault((self.places.index(edge.source), edge.action), []).append(edge)
@@ -146,9 +146,9 @@ class GraphWorld(PureEnvironment):
 def graph_world(
     space: AttributeSpace, edges: Iterable[Sequence[Any]], *, start: Any = None, episode_steps: int = 50
 ) -> GraphWorld:
-    """The world with edges (source, action, target) or (source, action, target, probability).
+    """A `GraphWorld` with edges (source, action, target) or (source, action, target, probability).
 
-    A place is a tuple of values, or a `Place` where several share theirs.
+    A place is a tuple of values, or a `Place`.
     """
     known = tuple(
         Edge(_as_place(source), int(action), _as_place(target), *map(float, probability))

@@ -1,8 +1,8 @@
-"""What an environment is.
+"""The environment interface.
 
-A `PureEnvironment` is a handful of pure functions of a state that JAX can trace: thousands of copies run on one
-device. What cannot be traced (a physics engine in C, a user's Gymnasium environment) is a `HostEnvironment`, which
-opens a batch of `Worlds` on the host. The learners see either through the same collecting interface.
+A `PureEnvironment` consists of pure functions of a state that JAX can trace: thousands of environments run on one
+device. A simulator that cannot be traced (a physics engine in C, a Gymnasium environment) is a `HostEnvironment`. Both
+are stepped through a `VectorEnv`.
 """
 
 import abc
@@ -12,6 +12,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Bool, Int, UInt8
 
 from attribute_planner.attributes import AttributeSpace, Goal
 from attribute_planner.environments.spaces import ActionSpace, Array, Observation, ObservationSpec
@@ -26,37 +27,37 @@ State = Any
 
 
 class Environment(abc.ABC):
-    """What every environment tells about itself. Subclasses are frozen dataclasses: their fields are parameters."""
+    """Base class of all environments. Subclasses are frozen dataclasses whose fields are parameters."""
 
     name: str
-    """What it is called: the same for all of a class, or of each one its own."""
+    """Name of the environment."""
 
     episode_steps: int
-    """After how many steps an episode is cut off (truncated) while experience is collected."""
+    """Number of steps after which an episode is truncated while experience is collected."""
 
     @property
     @abc.abstractmethod
     def attributes(self) -> AttributeSpace:
-        """The properties of a state that goals speak of."""
+        """The attributes that goals refer to."""
 
     @property
     @abc.abstractmethod
     def observation(self) -> ObservationSpec:
-        """What the agent (each unit, where there are several) sees."""
+        """Observation of the agent, or of each unit if there are several."""
 
     @property
     @abc.abstractmethod
     def actions(self) -> ActionSpace:
-        """What the agent (each unit) can do."""
+        """Action space of the agent, or of each unit."""
 
     @property
     def num_units(self) -> int | None:
-        """How many units act at once, on a leading axis of observation and action; `None` for a single agent."""
+        """Number of units that act at once, on a leading axis of observation and action; `None` for one agent."""
         return None
 
     @property
     def has_attribute_fn(self) -> bool:
-        """Whether the true f is given; otherwise a detector must be learned from labels."""
+        """Whether the true attribute function f is given; if not, a detector is learned from labels."""
         return True
 
     @property
@@ -75,39 +76,39 @@ class Environment(abc.ABC):
     @property
     @abc.abstractmethod
     def tasks(self) -> Mapping[str, Task]:
-        """The families of tasks to evaluate on, the main one first."""
+        """The tasks for evaluation, the main task first."""
 
     @property
     def curriculum(self) -> tuple[Task, ...]:
-        """Tasks of rising difficulty that end in the main task, for baselines that need one."""
+        """Tasks of increasing difficulty that end with the main task, for baselines that need a curriculum."""
         return tuple(self.tasks.values())[:1]
 
     @property
     def symmetries(self) -> Symmetries | None:
-        """Renamings under which the rules stay as they are; `None` if there are none, or none are known."""
+        """Symmetries of the rules; `None` if none are known."""
         return None
 
     @abc.abstractmethod
     def vector_env(self, num_envs: int) -> VectorEnv:
-        """`copies` of the environment that are stepped together."""
+        """`num_envs` environments that are stepped together."""
 
     def observe_batch(self, states: Any) -> Observation:
-        """The observations `[N, ...]` of what was kept of moments (`Moment.kept`); can be traced.
+        """The observations `[N, ...]` of snapshots (`TimeStep.snapshot`); can be traced.
 
-        Most environments on the host keep the observations themselves.
+        By default a snapshot is the observation itself.
         """
         return states
 
-    def oracle(self, states: Any, goals: Goal, max_steps: int) -> Array | None:
-        """`[B]` whether a player written by hand, who may see everything, reaches goals `[B, A]` from states `[B]`.
+    def oracle(self, states: Any, goals: Goal, max_steps: int) -> Bool[Array, "B"] | None:
+        """Whether a scripted policy with access to the full state reaches goals `[B, A]` from states `[B]`.
 
-        Its success beside an agent's tells hard tasks from impossible ones. `None` if there is no such player.
+        It distinguishes hard tasks from impossible ones. `None` if there is no such policy.
         """
         del states, goals, max_steps
         return None
 
     def task(self, name: str | None) -> Task:
-        """The task of that name; the main one for `None`."""
+        """The task with this name; the main task for `None`."""
         if name is None:
             return next(iter(self.tasks.values()))
         if name not in self.tasks:
@@ -116,44 +117,44 @@ class Environment(abc.ABC):
 
 
 class PureEnvironment(Environment):
-    """An environment whose rules are pure functions of a state: all of them can be jitted and vmapped."""
+    """An environment whose rules are pure functions of a state; all of them can be jitted and vmapped."""
 
     @abc.abstractmethod
     def reset(self, key: Key) -> State:
-        """A fresh random state."""
+        """A random initial state."""
 
     @abc.abstractmethod
     def step(self, state: State, action: Any, key: Key) -> State:
-        """The state after one action; `key` is for the environment's own chance."""
+        """The state after one action. All randomness comes from `key`."""
 
     @abc.abstractmethod
     def observe(self, state: State) -> Observation:
-        """What the agent sees of a state."""
+        """The observation of a state."""
 
     @abc.abstractmethod
-    def describe(self, state: State) -> jax.Array:
-        """`int32[A]` the true attribute values: f of the paper."""
+    def describe(self, state: State) -> Int[jax.Array, "A"]:
+        """The true attribute values, `int32`: f of the paper."""
 
     def observe_batch(self, states: State) -> Observation:
         return jax.vmap(self.observe)(states)
 
-    def terminated(self, state: State) -> jax.Array:
-        """Whether the episode is over for good; by default it never is."""
+    def terminated(self, state: State) -> Bool[jax.Array, ""]:
+        """Whether the episode has terminated; by default it never does."""
         del state
         return jnp.zeros((), bool)
 
     @property
     def can_terminate(self) -> bool:
-        """Whether `terminated` can ever be true; where it cannot, collecting is faster."""
+        """Whether `terminated` can be true; rollouts are faster if it cannot."""
         return False
 
-    def render(self, state: State) -> np.ndarray:
-        """`uint8[H, W, 3]` a picture of one state, for people."""
-        raise NotImplementedError(f"{self.name} has no pictures.")
+    def render(self, state: State) -> UInt8[np.ndarray, "H W 3"]:
+        """An image of one state, for people."""
+        raise NotImplementedError(f"{self.name} cannot be rendered.")
 
     def vector_env(self, num_envs: int) -> VectorEnv:
         return PureVectorEnv(self, num_envs)
 
 
 class HostEnvironment(Environment):
-    """An environment that runs on the host: all it must do is open a batch of `Worlds`."""
+    """An environment that runs on the host, through its own `VectorEnv`."""

@@ -1,4 +1,4 @@
-"""Labelled states: what an attribute detector is learned from."""
+"""Labelled states, for training an attribute detector."""
 
 from typing import Any, NamedTuple
 
@@ -6,10 +6,10 @@ from attribute_planner.environments.spaces import Array
 
 
 class Labels(NamedTuple):
-    """Labelled pairs.
+    """States and their attribute values.
 
-    states: `[N, ...]` observations, or whatever the environment's `look` makes observations of.
-    values: `int[N, A]` their attribute values.
+    states: `[N, ...]` observations, or snapshots for the environment's `observe_batch`.
+    values: `int[N, A]` attribute values.
     """
 
     states: Any

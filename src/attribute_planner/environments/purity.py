@@ -1,6 +1,6 @@
-"""Whether a pure environment is what JAX needs: traceable, free of hidden chance, stable in shape and type.
+"""Checks that a pure environment is traceable, deterministic given its key, and stable in shape and type.
 
-Everything here only traces; nothing is compiled unless two traces differ.
+The checks only trace; they compile a function only if two traces differ.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ Key = jax.Array
 
 
 def check_purity(env: PureEnvironment, action: Action, *, key: Key) -> None:
-    """Raise one line unless the environment can be compiled, once, and gives the same for the same."""
+    """Raise a one-line error unless the environment compiles, compiles once, and is deterministic given its key."""
     reset_key, step_key = jax.random.split(key)
     with blaming(env, "reset under jax.jit"):
         state = jax.eval_shape(env.reset, reset_key)
@@ -34,19 +34,19 @@ def check_purity(env: PureEnvironment, action: Action, *, key: Key) -> None:
 
 
 def check_deterministic(function: Callable[..., Any], inputs: Callable[[], tuple[Any, ...]]) -> None:
-    """What the function returns follows from its inputs alone."""
-    # Chance that does not come from the key is drawn while tracing, and so shows as a difference between two traces.
+    """Raise an error unless the result is a function of the inputs."""
+    # Randomness that does not come from the key is drawn while tracing, and so makes two traces differ.
     forms = jax.eval_shape(inputs)
     first, second = (jax.make_jaxpr(lambda *arguments: function(*arguments))(*forms) for _ in range(2))
     if str(first) == str(second) and _are_equal(first.consts, second.consts):
         return
     first, second = (jax.jit(lambda *arguments: function(*arguments))(*inputs()) for _ in range(2))
     if not _are_equal(jax.tree.leaves(first), jax.tree.leaves(second)):
-        raise EnvironmentFaultError("the same inputs gave two outcomes; all chance must come from the key.")
+        raise EnvironmentFaultError("the same inputs gave two outcomes; all randomness must come from the key.")
 
 
 def check_same_form(before: Any, after: Any) -> None:
-    """A step changes nothing about a state but its numbers; otherwise it would be compiled again and again."""
+    """Raise an error if a step changes structure, shape or type of a state: it would be compiled repeatedly."""
     if jax.tree.structure(before) != jax.tree.structure(after):
         raise EnvironmentFaultError(
             f"the state went in as {jax.tree.structure(before)} and came back as {jax.tree.structure(after)}."
@@ -57,13 +57,13 @@ def check_same_form(before: Any, after: Any) -> None:
             raise EnvironmentFaultError(f"{name} went in as {_form(old)} and came back as {_form(new)}.")
         if old.weak_type != new.weak_type:
             raise EnvironmentFaultError(
-                f"{name} takes its type {old.dtype} from a plain Python number before the step or after it, but not "
-                "both: the step is compiled twice. Name the type where the array is made."
+                f"{name} is weakly typed ({old.dtype} from a Python number) either before or after the step, but not "
+                "both: the step is compiled twice. Give the type explicitly where the array is made."
             )
 
 
 def check_form(found: Any, shape: tuple[int, ...], dtype: np.dtype) -> None:
-    """What a function returns is one array of this shape and type."""
+    """Raise an error unless a function's result is one array of this shape and type."""
     if not isinstance(found, jax.ShapeDtypeStruct) or (found.shape, found.dtype) != (shape, dtype):
         raise EnvironmentFaultError(f"it returns {_form(found)}; it must return {dtype}{list(shape)}.")
 

@@ -18,30 +18,30 @@ ENVIRONMENTS: dict[str, str] = {
     "starcraft-small": f"{_HERE}.starcraft.environment:starcraft_small",
     "starcraft-large": f"{_HERE}.starcraft.environment:starcraft_large",
 }
-"""What builds each environment, as `module:name`. Nothing is imported before it is asked for: some need a simulator."""
+"""The builder of each environment, as `module:name`. Modules are imported on demand: some need a simulator."""
 
 
 def make(name: str, **parameters: Any) -> Environment:
-    """The built-in environment of that name; `parameters` are those that its builder names."""
+    """The built-in environment with this name. `parameters` are those of its builder."""
     build = builder(name)
     known = inspect.signature(build).parameters
     for parameter, value in parameters.items():
         if parameter not in known:
             raise unknown_name(f"parameter of {name}", parameter, known)
         _require_same_kind(name, parameter, value, known[parameter].default)
-    # Lists come from JSON and the command line; environments must be hashable.
+    # JSON and the command line give lists; environments must be hashable.
     parameters = {key: tuple(value) if isinstance(value, list) else value for key, value in parameters.items()}
     try:
         env = build(**parameters)
     except (TypeError, ValueError) as error:
-        raise ConfigurationError(f"{name} cannot be made so: {error}") from error
+        raise ConfigurationError(f"{name} cannot be made with these parameters: {error}") from error
     if env.episode_steps < 1:
         raise ConfigurationError(f"episode_steps of {name} is {env.episode_steps}; it must be at least 1.")
     return env
 
 
 def builder(name: str) -> Callable[..., Environment]:
-    """What makes the environment of that name, imported only now."""
+    """The function that makes the environment with this name; imports its module."""
     if name not in ENVIRONMENTS:
         raise unknown_name("environment", name, ENVIRONMENTS)
     module, _, attribute = ENVIRONMENTS[name].partition(":")
@@ -52,7 +52,7 @@ def builder(name: str) -> Callable[..., Environment]:
 
 
 def _require_same_kind(name: str, parameter: str, value: object, default: object) -> None:
-    """Raise unless a value is of the kind of the parameter's default."""
+    """Raise an error unless a value has the type of the parameter's default."""
     if not _is_same_kind(value, default):
         raise ConfigurationError(f"{parameter} of {name} is {value!r}; it must be like its default, {default!r}.")
 

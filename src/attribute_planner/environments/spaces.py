@@ -1,4 +1,4 @@
-"""What an observation and an action look like: plain descriptions from which networks choose their bodies and heads."""
+"""Specifications of observations and actions, from which networks choose encoders and heads."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -14,11 +14,11 @@ Array = jax.Array | np.ndarray
 
 @dataclass(frozen=True)
 class WordsSpec:
-    """A bag of words: `int16[count]` indices into a vocabulary, `ABSENT` where a place is empty.
+    """A bag of words: `int16[count]` indices into a vocabulary, `ABSENT` for an empty place.
 
-    count: how many words an observation holds at most.
-    vocabulary: how many different words there are.
-    items: `[count]` which thing in the world each word speaks of; words of one thing belong together.
+    count: maximum number of words of an observation.
+    vocabulary: number of different words.
+    items: `[count]` the item that each word describes.
     """
 
     count: int
@@ -35,12 +35,12 @@ class WordsSpec:
 
 
 ABSENT = -1
-"""The word that is not there."""
+"""Index of an absent word."""
 
 
 @dataclass(frozen=True)
 class VectorSpec:
-    """`float32[size]`, each entry about −1 to 1."""
+    """`float32[size]`, with entries of about −1 to 1."""
 
     size: int
 
@@ -74,10 +74,10 @@ ObservationSpec = WordsSpec | VectorSpec | ImageSpec
 
 
 class UnitObservation(NamedTuple):
-    """What several units see that act at once.
+    """Observation of several units that act at once.
 
     values: `[..., U, *shape]` one observation per unit.
-    active: `[..., U]` which units exist and obey; the rest of the action is ignored.
+    active: `bool[..., U]` mask of the units that accept actions; the actions of the others are ignored.
     """
 
     values: Array
@@ -89,9 +89,9 @@ Observation = Array | UnitObservation
 
 @dataclass(frozen=True)
 class Discrete:
-    """One of several actions, an `int32`.
+    """A finite set of actions, numbered from 0; an action is an `int32`.
 
-    names: what people call them, in order.
+    names: name of each action.
     """
 
     names: tuple[str, ...]
@@ -114,9 +114,9 @@ class Box:
 
     def __post_init__(self) -> None:
         if len(self.low) != len(self.high) or not self.low:
-            raise ConfigurationError("A box of actions needs as many lower as upper bounds, and at least one.")
+            raise ConfigurationError("A Box needs lower and upper bounds of the same length, at least one.")
         if not np.all(np.isfinite([self.low, self.high])) or not np.all(np.less(self.low, self.high)):
-            raise ConfigurationError("A box of actions needs finite bounds with low < high.")
+            raise ConfigurationError("A Box needs finite bounds with low < high.")
 
     @property
     def dimensions(self) -> int:
@@ -125,7 +125,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Mixed:
-    """A choice together with a point, as a `MixedAction`."""
+    """A discrete choice and a point, as a `MixedAction`."""
 
     choice: Discrete
     point: Box
@@ -143,7 +143,7 @@ Action = Array | MixedAction
 
 
 def uniform_action(space: ActionSpace, batch: tuple[int, ...], *, key: jax.Array) -> Action:
-    """Uniformly random actions `[*batch]`: the naive exploratory policy."""
+    """Uniformly random actions `[*batch]`."""
     if isinstance(space, Discrete):
         return _uniform_choice(space, batch, key=key)
     if isinstance(space, Box):
@@ -165,8 +165,8 @@ def _uniform_point(space: Box, batch: tuple[int, ...], *, key: jax.Array) -> jax
 
 
 def nearby_actions(space: ActionSpace, action: Action, spread: float, *, key: jax.Array) -> Action:
-    """Actions whose points lie about `spread` of the box away; choices stay as they are."""
-    assert not isinstance(space, Discrete), "there is nothing between two choices"
+    """Actions with Gaussian noise on their points, with standard deviation `spread` times the width of the box."""
+    assert not isinstance(space, Discrete), "discrete actions have no neighbourhood"
     if isinstance(space, Mixed):
         assert isinstance(action, MixedAction)
         return MixedAction(action.choice, _nearby(space.point, jnp.asarray(action.point), spread, key))

@@ -1,7 +1,7 @@
-"""Symmetries of an environment: ways to rename things under which its rules stay as they are.
+"""Symmetries of an environment: renamings of objects that leave its rules unchanged.
 
-Four blocks that differ in colour alone may trade colours: what was seen of red and green then tells as much of blue and
-yellow. An environment that knows such symmetries lets its agent learn from every example once for each of them.
+Blocks that differ only in colour can exchange colours: an example with red and green is then also one with blue and
+yellow. With symmetries, the agent learns from each example once per renaming.
 """
 
 import abc
@@ -10,6 +10,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Int
 
 from attribute_planner.environments.spaces import Action, Array
 
@@ -17,7 +18,7 @@ from attribute_planner.environments.spaces import Action, Array
 class Symmetries(abc.ABC):
     """A group of renamings, numbered from 0, the identity.
 
-    attributes: `int[count, A]` attribute `i` of the renamed state has the value of attribute `attributes[k, i]` before.
+    attributes: `int[count, A]` attribute `i` under renaming `k` is attribute `attributes[k, i]` of the original state.
     """
 
     attributes: np.ndarray
@@ -27,21 +28,21 @@ class Symmetries(abc.ABC):
         return len(self.attributes)
 
     @property
-    def counted(self) -> np.ndarray:
-        """`int[n, A]` those under which transitions are counted for the table; by default all.
+    def counted(self) -> Int[np.ndarray, "n A"]:
+        """The renamings under which transitions are counted for the table; by default all.
 
-        Networks learn from all of them. A table has to list them, and a larger one takes longer to plan on.
+        Networks learn from all renamings. Each renaming in this list multiplies the size of the table.
         """
         return self.attributes
 
-    def rename_values(self, values: Array, which: jax.Array) -> jax.Array:
-        """Attribute values `[N, A]`, each under its own renaming `[N]`; can be traced."""
+    def rename_values(self, values: Int[Array, "N A"], which: Int[Array, "N"]) -> Int[jax.Array, "N A"]:
+        """Attribute values, each under its own renaming; can be traced."""
         return jnp.take_along_axis(jnp.asarray(values), jnp.asarray(self.attributes)[which], axis=-1)
 
     @abc.abstractmethod
     def rename_state(self, state: Any, which: jax.Array) -> Any:
-        """A state under renaming number `which`; can be traced."""
+        """A state under renaming `which`; can be traced."""
 
     @abc.abstractmethod
     def rename_action(self, action: Action, which: jax.Array) -> Action:
-        """The action that does to the renamed state what `action` does to the state."""
+        """The action whose effect on the renamed state is that of `action` on the state."""

@@ -1,4 +1,4 @@
-"""Tasks: from where the agent starts and what it is asked for. They are data; nothing is ever trained on them."""
+"""Tasks: distributions over start states and goals, for evaluation and for baselines."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -7,22 +7,24 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Bool, Int
 
 from attribute_planner.attributes import AttributeSpace, Goal, Value, goal_from_names
+from attribute_planner.environments.spaces import Array
 
 Key = jax.Array
 
 
 @dataclass(frozen=True)
 class Task:
-    """A family of tasks to draw from.
+    """A distribution over start states and goals.
 
-    name: what the command line calls it.
-    description: one line for people.
-    goal: draws a goal for a state and its attribute values `[A]`; pure, so that many are drawn at once. On the host,
-        where a state is nothing that can be traced, it is handed `None` instead.
-    max_steps: how many environment steps an attempt at the task may take, the same for every model.
-    start: draws the state to start from; `None` for the environment's own `reset`.
+    name: name on the command line.
+    description: one line of text.
+    goal: samples a goal, given a state and its attribute values `[A]`; can be traced. The state is `None` if the
+        states of the environment cannot be traced.
+    max_steps: maximum number of environment steps of an attempt.
+    start: samples a start state; `None` for the environment's `reset`.
     """
 
     name: str
@@ -35,7 +37,7 @@ class Task:
 def fixed_goal_task(
     space: AttributeSpace, name: str, goal: Mapping[str, Value], *, description: str = "", max_steps: int
 ) -> Task:
-    """The task that always asks for the same goal."""
+    """A task with a fixed goal."""
     wanted = goal_from_names(space, goal)
 
     def draw(state: Any, values: jax.Array, key: Key) -> Goal:
@@ -45,11 +47,11 @@ def fixed_goal_task(
     return Task(name, description or wanted.text(space), draw, max_steps)
 
 
-def complete_goal(values: jax.Array) -> Goal:
-    """The goal that asks for exactly these values `[..., A]`."""
+def complete_goal(values: Int[jax.Array, "*batch A"]) -> Goal:
+    """The goal with exactly these values of all attributes."""
     return Goal(values, jnp.ones(values.shape, bool))
 
 
-def is_solved_at_start(goal: Goal, values: jax.Array | np.ndarray) -> np.ndarray:
-    """`[...]` whether there is nothing to do: such tasks are dropped."""
+def is_solved_at_start(goal: Goal, values: Int[Array, "*batch A"]) -> Bool[np.ndarray, "..."]:
+    """Whether the goal holds at the start; such tasks are not counted."""
     return np.asarray(goal.satisfied_by(values))

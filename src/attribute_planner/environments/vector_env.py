@@ -1,7 +1,4 @@
-"""Worlds: a batch of copies of one environment, stepped together from the host.
-
-Execution and host-side collecting run on this interface, whatever lies beneath: traced functions, or a simulator.
-"""
+"""`VectorEnv`: a batch of environments that are stepped together from the host."""
 
 from __future__ import annotations
 
@@ -13,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import UInt8
 
 from attribute_planner.attributes import Goal
 from attribute_planner.environments.spaces import Action, Observation
@@ -26,13 +24,13 @@ Key = jax.Array
 
 @dataclass(frozen=True)
 class TimeStep:
-    """What a batch of worlds shows between two steps.
+    """The output of a batch of environments after a reset or a step.
 
     observation: `[B, ...]`.
-    attributes: `int32[B, A]` true attribute values; `None` where f is not given.
-    terminated: `[B]` the episode is over for good.
-    truncated: `[B]` the episode was cut off by its time limit.
-    states: what `env.look` shows the observation of again; the observation itself where there is nothing smaller.
+    attributes: `int32[B, A]` true attribute values; `None` if f is not given.
+    terminated: `bool[B]` whether the episode has reached a terminal state.
+    truncated: `bool[B]` whether the episode has reached its time limit.
+    states: `[B]` the states, if they are smaller than the observations and `env.observe_batch` accepts them.
     """
 
     observation: Observation
@@ -43,17 +41,17 @@ class TimeStep:
 
     @property
     def snapshot(self) -> Any:
-        """What to keep of the moment, to look at later."""
+        """The states or, without states, the observation: what `env.observe_batch` turns into observations."""
         return self.observation if self.states is None else self.states
 
     @property
     def over(self) -> Any:
-        """`[B]` whether the copy must be reset before it is stepped again."""
+        """`bool[B]` whether the environment must be reset before the next step."""
         return self.terminated | self.truncated
 
 
 class VectorEnv(abc.ABC):
-    """Copies of one environment. Nobody resets them but the caller: a step of a copy that is over has no meaning."""
+    """A batch of environments. The caller resets them; a step after the end of an episode is undefined."""
 
     num_envs: int
     episode_steps: int | None = None
@@ -61,43 +59,40 @@ class VectorEnv(abc.ABC):
 
     @abc.abstractmethod
     def reset(self, key: Key, task: Task | None = None) -> TimeStep:
-        """Begin a fresh episode in every copy, where `task` says, if it says so."""
+        """Begin an episode in every environment, at a start state of `task` if given."""
 
     @abc.abstractmethod
     def reset_where(self, which: np.ndarray, key: Key) -> TimeStep:
-        """Begin a fresh episode in the copies `which` `[B]`; the others stay as they are."""
+        """Begin an episode in the environments `which` `bool[B]`; the others keep their state."""
 
     @abc.abstractmethod
     def step(self, action: Action, key: Key) -> TimeStep:
-        """Act in every copy."""
+        """Step every environment with actions `[B, ...]`."""
 
     def step_where(self, which: np.ndarray, action: Action, key: Key) -> TimeStep:
-        """Act in the copies `which` `[B]`. What becomes of the others has no meaning; best of all, nothing."""
+        """Step the environments `which` `bool[B]`. The others may or may not change."""
         del which
         return self.step(action, key)
 
     def restore_state(self, states: Any) -> TimeStep | None:
-        """Begin an episode at the states that an earlier moment showed; `None` where worlds cannot be put back."""
+        """Begin an episode at the states of an earlier `TimeStep`; `None` if states cannot be restored."""
         del states
         return None
 
     @abc.abstractmethod
     def sample_goals(self, task: Task, key: Key) -> Goal:
-        """A goal of the task `[B, A]` for each copy as it stands."""
+        """A goal `[B, A]` of the task for the current state of each environment."""
 
     @abc.abstractmethod
-    def render(self, index: int) -> np.ndarray:
-        """`uint8[H, W, 3]` a picture of one copy."""
+    def render(self, index: int) -> UInt8[np.ndarray, "H W 3"]:
+        """An image of one environment."""
 
     def close(self) -> None:
-        """Let go of whatever the copies hold."""
+        """Release the resources of the environments."""
 
 
 class PureVectorEnv(VectorEnv):
-    """Copies of a pure environment: a batch of states and a few compiled functions.
-
-    Pure rules know no time limit: an episode is as long as whoever runs it lets it be.
-    """
+    """A batch of states of a pure environment, and compiled functions. It never truncates an episode."""
 
     def __init__(self, env: PureEnvironment, num_envs: int) -> None:
         self.env, self.num_envs = env, num_envs
@@ -110,7 +105,7 @@ class PureVectorEnv(VectorEnv):
 
     def reset_where(self, which: np.ndarray, key: Key) -> TimeStep:
         fresh = _compiled_reset(self.env, None)(jax.random.split(key, self.num_envs))
-        self._states = _compiled_choice()(jnp.asarray(which), fresh, self._states)
+        self._states = _compiled_where()(jnp.asarray(which), fresh, self._states)
         return self._timestep()
 
     def step(self, action: Action, key: Key) -> TimeStep:
@@ -124,12 +119,12 @@ class PureVectorEnv(VectorEnv):
         return self.env.render(jax.tree.map(lambda leaf: np.asarray(leaf[index]), self._states))
 
     def _timestep(self) -> TimeStep:
-        observation, values, terminated = _compiled_look(self.env)(self._states)
+        observation, values, terminated = _compiled_observe(self.env)(self._states)
         return TimeStep(observation, values, np.asarray(terminated), np.zeros(self.num_envs, bool), self._states)
 
 
 def where_batch(which: jax.Array, then: Any, otherwise: Any) -> Any:
-    """Per copy, the leaves of one tree or of the other: `which` is `[B]`, leaves are `[B, ...]`."""
+    """Select between two trees with leaves `[B, ...]`; `which` is `bool[B]`."""
 
     def choose(new: jax.Array, old: jax.Array) -> jax.Array:
         return jnp.where(which.reshape(which.shape + (1,) * (new.ndim - which.ndim)), new, old)
@@ -148,15 +143,15 @@ def _compiled_step(env: PureEnvironment) -> Any:
 
 
 @lru_cache
-def _compiled_look(env: PureEnvironment) -> Any:
+def _compiled_observe(env: PureEnvironment) -> Any:
     return jax.jit(jax.vmap(lambda state: (env.observe(state), env.describe(state), env.terminated(state))))
 
 
 @lru_cache
-def _compiled_goals(env: PureEnvironment, draw: Any) -> Any:
-    return jax.jit(jax.vmap(lambda state, key: draw(state, env.describe(state), key)))
+def _compiled_goals(env: PureEnvironment, goal: Any) -> Any:
+    return jax.jit(jax.vmap(lambda state, key: goal(state, env.describe(state), key)))
 
 
 @lru_cache
-def _compiled_choice() -> Any:
+def _compiled_where() -> Any:
     return jax.jit(where_batch)

@@ -3,7 +3,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from attribute_planner.environments.blocks.discrete import Blocks, Configuration
-from attribute_planner.environments.blocks.drawing import PICTURE_SIZE, draw_poses, lay_out_strip
+from attribute_planner.environments.blocks.drawing import DRAWING_SIZE, draw_poses, lay_out_strip
 from attribute_planner.environments.blocks.rendering import render
 from attribute_planner.environments.blocks.scene import cell_positions, upright
 
@@ -15,7 +15,7 @@ def test_the_drawing_is_the_agents_picture_only_larger():
     drawn = draw_poses(POSES, size=128).astype(float)
     seen = np.asarray(jax.jit(render)(POSES)).astype(float)
     assert np.abs(drawn - seen).mean() < 3.0
-    assert Blocks().render(TOWER).shape == (PICTURE_SIZE, PICTURE_SIZE, 3)
+    assert Blocks().render(TOWER).shape == (DRAWING_SIZE, DRAWING_SIZE, 3)
 
 
 def test_edges_and_shadows_are_smooth():

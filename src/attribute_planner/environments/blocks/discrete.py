@@ -1,7 +1,7 @@
-"""Block stacking on the 3 × 3 grid: an action picks a block and a cell, and the block falls onto whatever is there.
+"""Block stacking on the 3 × 3 grid: an action is a block and a cell; the block is dropped onto that cell.
 
-Where a dropped block comes to rest is a rule here (on top of the stack in its cell), which makes the environment a pure
-function of its state. The rule stands for MuJoCo's physics, and `verification` holds it to that.
+A dropped block comes to rest on top of the stack in its cell. This rule makes the environment a pure function of its
+state; `verification` compares it with MuJoCo's physics.
 """
 
 from collections.abc import Mapping
@@ -10,12 +10,13 @@ from dataclasses import dataclass
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Bool, Int
 
 from attribute_planner.attributes import AttributeSpace
 from attribute_planner.environments.blocks import tasks
 from attribute_planner.environments.blocks.attributes import ATTRIBUTES, describe_cells
 from attribute_planner.environments.blocks.drawing import draw_poses
-from attribute_planner.environments.blocks.rendering import IMAGE_SIZE, picture_spec, render
+from attribute_planner.environments.blocks.rendering import IMAGE_SIZE, image_spec, render
 from attribute_planner.environments.blocks.scene import (
     BLOCKS,
     CELL_NAMES,
@@ -35,22 +36,22 @@ from attribute_planner.environments.tasks import Task
 @jax.tree_util.register_dataclass
 @dataclass(frozen=True)
 class Configuration:
-    """Which block stands where, in the order of `BLOCKS`.
+    """Positions of the blocks, in the order of `BLOCKS`.
 
-    cells: `int32[4]` the grid cell of each block.
-    levels: `int32[4]` how many blocks are under it.
+    cells: grid cell of each block.
+    levels: number of blocks below it.
     """
 
-    cells: jax.Array
-    levels: jax.Array
+    cells: Int[jax.Array, "4"]
+    levels: Int[jax.Array, "4"]
 
 
 @dataclass(frozen=True)
 class Blocks(PureEnvironment):
-    """Four coloured blocks, seen as a picture. An action is `block * 9 + cell`; a covered block does not move.
+    """Four coloured blocks, observed as an image. An action is `block * 9 + cell`; a covered block does not move.
 
-    image_size: height and width of the picture, in pixels; the paper's if not given.
-    episode_steps: after how many drops an episode is cut off.
+    image_size: height and width of the image, in pixels; by default the paper's.
+    episode_steps: number of steps after which an episode is truncated.
     """
 
     name = "blocks"
@@ -59,7 +60,7 @@ class Blocks(PureEnvironment):
     episode_steps: int = tasks.MULTI_STEP_LIMIT
 
     def __post_init__(self) -> None:
-        picture_spec(self.image_size)
+        image_spec(self.image_size)
 
     @property
     def attributes(self) -> AttributeSpace:
@@ -67,7 +68,7 @@ class Blocks(PureEnvironment):
 
     @property
     def observation(self) -> ImageSpec:
-        return picture_spec(self.image_size)
+        return image_spec(self.image_size)
 
     @property
     def actions(self) -> Discrete:
@@ -89,7 +90,7 @@ class Blocks(PureEnvironment):
         return random_configuration(key)
 
     def step(self, state: Configuration, action: jax.Array, key: Key) -> Configuration:
-        del key  # nothing is left to chance
+        del key  # deterministic
         return drop(state, action // NUM_CELLS, action % NUM_CELLS)
 
     def observe(self, state: Configuration) -> jax.Array:
@@ -111,8 +112,8 @@ def random_configuration(key: Key) -> Configuration:
     return Configuration(cells, under.sum(axis=1, dtype=jnp.int32))
 
 
-def drop(state: Configuration, block: jax.Array, cell: jax.Array) -> Configuration:
-    """The configuration after a block was dropped into a cell; the same one if it is covered."""
+def drop(state: Configuration, block: Int[jax.Array, ""], cell: Int[jax.Array, ""]) -> Configuration:
+    """The configuration after dropping a block into a cell; unchanged if the block is covered."""
     moved = jnp.arange(NUM_BLOCKS) == block
     height = ((state.cells == cell) & ~moved).sum(dtype=jnp.int32)
     movable = ~is_covered(state)[block]
@@ -121,19 +122,19 @@ def drop(state: Configuration, block: jax.Array, cell: jax.Array) -> Configurati
     )
 
 
-def is_covered(state: Configuration) -> jax.Array:
-    """`bool[4]` which blocks have another on top of them."""
+def is_covered(state: Configuration) -> Bool[jax.Array, "4"]:
+    """Which blocks have another block on top."""
     same_cell = state.cells[:, None] == state.cells[None, :]
     return (same_cell & (state.levels[None, :] > state.levels[:, None])).any(axis=1)
 
 
 def poses_of(state: Configuration) -> Poses:
-    """Where the blocks physically are."""
+    """Poses of the blocks."""
     return upright(cell_positions(state.cells, state.levels))
 
 
 def after_random_change(state: Configuration, key: Key) -> Configuration:
-    """The configuration after a random one of the actions that change the attributes (there always is one)."""
+    """The configuration after a random action among those that change the attributes; there is always one."""
     actions = jnp.arange(NUM_BLOCKS * NUM_CELLS)
     reached = jax.vmap(drop, (None, 0, 0))(state, actions // NUM_CELLS, actions % NUM_CELLS)
     changes = (jax.vmap(describe)(reached) != describe(state)[None, :]).any(axis=-1)
@@ -141,8 +142,8 @@ def after_random_change(state: Configuration, key: Key) -> Configuration:
     return jax.tree.map(lambda leaf: leaf[chosen], reached)
 
 
-def describe(state: Configuration) -> jax.Array:
-    """`int32[36]` the true attribute values."""
+def describe(state: Configuration) -> Int[jax.Array, "36"]:
+    """The true attribute values."""
     return describe_cells(state.cells, state.levels)
 
 

@@ -1,4 +1,4 @@
-"""Pictures for people: the agent's picture, larger, with smooth edges and soft shadows; and strips of them."""
+"""Images for people: larger than the agent's, with smooth edges and soft shadows; and strips of images."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -6,31 +6,32 @@ from functools import lru_cache
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import UInt8
 
 from attribute_planner.environments.blocks.rendering import canvas, render_on
 from attribute_planner.environments.blocks.scene import TO_LIGHT, Poses
 
-PICTURE_SIZE = 384
+DRAWING_SIZE = 384
 RAYS_PER_SIDE = 2
 """Rays through a pixel, in each direction."""
 LIGHTS = 24
 LIGHT_RADIUS = 0.09
-"""How large the light is, seen from the table, in radians: what makes shadows soft."""
+"""Angular radius of the light seen from the table, in radians; it makes shadows soft."""
 
 PAPER_WHITE = 255
 
 
-def draw_poses(poses: Poses, size: int = PICTURE_SIZE) -> np.ndarray:
-    """`uint8[size, size, 3]` a picture of blocks at `poses`."""
+def draw_poses(poses: Poses, size: int = DRAWING_SIZE) -> UInt8[np.ndarray, "{size} {size} 3"]:
+    """An image of blocks at `poses`."""
     return np.asarray(_draw(poses, size))
 
 
 @lru_cache
 def _light_directions() -> np.ndarray:
-    """`[LIGHTS, 3]` towards points spread evenly over a round light."""
+    """`[LIGHTS, 3]` directions to points spread evenly over a disc."""
     number = np.arange(LIGHTS) + 0.5
     radius = LIGHT_RADIUS * np.sqrt(number / LIGHTS)
-    angle = number * np.pi * (3 - np.sqrt(5))  # the golden angle: no two points line up
+    angle = number * np.pi * (3 - np.sqrt(5))  # the golden angle spreads the points evenly
     sideways = np.cross(TO_LIGHT, [0.0, 0.0, 1.0])
     sideways /= np.linalg.norm(sideways)
     across = np.cross(TO_LIGHT, sideways)
@@ -51,7 +52,7 @@ def _draw(poses: Poses, size: int) -> jax.Array:
 
 
 def lay_out_strip(frames: Sequence[np.ndarray], target: np.ndarray | None = None, gap: int = 8) -> np.ndarray:
-    """`uint8[H, W, 3]` frames side by side on white, in order; a picture of the `target` stands apart at the end."""
+    """`uint8[H, W, 3]` frames side by side on white; an image of the `target` follows after a wider gap."""
     parts = [part for frame in frames for part in (frame, _blank(frame, gap))][:-1]
     if target is not None:
         parts += [_blank(target, 4 * gap), target]

@@ -1,31 +1,32 @@
-"""What of a drop need not be simulated: the way down through the air, and coming to rest on the empty table.
+"""The parts of a drop that need no simulation: the free fall, and coming to rest on the empty table.
 
-Both are known beforehand, to the last digit that physics keeps, where all other blocks are at rest and stay so: where
-the dropped block touched none of them before it was picked up, and meets none on its way.
+Both are known exactly if all other blocks are at rest and stay at rest: the dropped block touched none of them before
+the drop, and touches none during the fall.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
+from jaxtyping import Float, Int
 
 from attribute_planner.environments.blocks.scene import DROP_HEIGHT, HALF_SIDE, Poses, block_axes
 
 GRAVITY = 9.81
 RESTING_HEIGHT = 0.12484086
-"""Of a block's centre on the table, which gives way a little."""
+"""Height of the centre of a block at rest on the table, which is slightly soft."""
 CLEARANCE = 0.01
-"""In metres: whatever is nearer than this is taken to touch."""
+"""Distance in metres below which blocks count as touching."""
 STEPS_TO_SLEEP = 15
-"""So much of the fall is left: MuJoCo has by then put the other blocks to sleep, as it does in a whole fall."""
+"""Steps of the fall that are simulated, so that MuJoCo puts the other blocks to sleep as in a complete fall."""
 
 
 @dataclass(frozen=True)
 class Fall:
-    """How blocks fall, one in each of `[B]` scenes.
+    """The free fall of one block in each of B scenes.
 
-    alone: `bool[B]` whether the block comes to rest on the table and nothing else is touched.
-    steps: `int[B]` for how many steps of physics it falls freely while all others rest; the last few are left out.
-    height, speed: `float64[B]` where its centre is after these steps, and how fast it moves downwards.
+    alone: `bool[B]` whether the block comes to rest on the table without touching another block.
+    steps: `int[B]` number of steps of free fall that are skipped.
+    height, speed: `float64[B]` height of its centre after these steps, and its downward speed.
     """
 
     alone: np.ndarray
@@ -34,8 +35,8 @@ class Fall:
     speed: np.ndarray
 
 
-def fall_of(poses: Poses, block: np.ndarray, point: np.ndarray, time_step: float) -> Fall:
-    """The fall of the blocks `[B]`, let go above the points `[B, 2]`."""
+def fall_of(poses: Poses, block: Int[np.ndarray, "B"], point: Float[np.ndarray, "B 2"], time_step: float) -> Fall:
+    """The fall of blocks released above points."""
     scenes = np.arange(len(block))
     centres, reach = np.asarray(poses.positions, np.float64), extents(poses)
     other = np.ones(centres.shape[:2], bool)
@@ -55,15 +56,15 @@ def fall_of(poses: Poses, block: np.ndarray, point: np.ndarray, time_step: float
     )
 
 
-def steps_of_free_fall(distance: np.ndarray, time_step: float) -> np.ndarray:
-    """`int[B]` after how many steps from rest a body has fallen almost, but not more than, the distances `[B]`.
+def steps_of_free_fall(distance: Float[np.ndarray, "B"], time_step: float) -> Int[np.ndarray, "B"]:
+    """The largest number of steps from rest in which a body falls at most the distances.
 
-    Physics first makes it faster, then moves it: after n steps it is n (n + 1) / 2 · g · time_step² lower.
+    Physics updates the velocity, then the position: after n steps the body is n (n + 1) / 2 · g · time_step² lower.
     """
     in_units = np.maximum(distance, 0.0) / (GRAVITY * time_step**2)
     return np.floor((np.sqrt(1 + 8 * in_units) - 1) / 2).astype(int)
 
 
-def extents(poses: Poses) -> np.ndarray:
-    """`float64[B, 4, 3]` how far blocks reach from their centres along the world's axes."""
+def extents(poses: Poses) -> Float[np.ndarray, "B 4 3"]:
+    """Half the size of the blocks' bounding boxes along the axes of the scene."""
     return np.abs(np.asarray(block_axes(poses.quaternions), np.float64)).sum(-2) * HALF_SIDE

@@ -1,7 +1,7 @@
-"""The blocks' physics: MuJoCo drops a block and lets everything come to rest, many scenes at once on threads.
+"""Physics of the blocks: MuJoCo drops a block and simulates until all blocks are at rest, for many scenes on threads.
 
-A scene's state is its blocks' poses and nothing else: every drop starts from rest, so that the outcome is a function of
-poses and action alone, whatever was simulated before and on however many threads. No OpenGL library is needed.
+The state of a scene is the poses of its blocks. Every drop starts from rest, so the outcome is a function of poses and
+action, independent of earlier simulations and of the number of threads. No OpenGL library is needed.
 """
 
 from typing import Any
@@ -23,41 +23,41 @@ from attribute_planner.environments.blocks.scene import (
 from attribute_planner.errors import ConfigurationError
 
 TIME_STEP = 0.005
-STEPS_PER_LOOK = 10
-"""Physics steps between two looks at which scenes have come to rest."""
+STEPS_PER_CHECK = 10
+"""Physics steps between two checks for scenes at rest."""
 MAX_STEPS = 600
-"""Three seconds: a scene that still moves then (a block that spins on an edge) is taken as it is."""
+"""Three seconds. A scene that still moves then (a block that spins on an edge) is used as it is."""
 FRICTION = 0.6
-"""Of wood on wood."""
+"""Coefficient of friction of wood on wood."""
 SLIP_RESISTANCE = 10
-"""MuJoCo's `impratio`: with its default of 1, blocks that lean on each other creep for seconds before they rest."""
+"""MuJoCo's `impratio`: with the default of 1, leaning blocks slip for seconds before they come to rest."""
 REST_SPEED = 0.01
-"""In m/s: whatever has been slower for ten steps has come to rest."""
+"""Speed in m/s: a block that is slower for ten steps is at rest."""
 WALL_HEIGHT, WALL_THICKNESS = 3.0, 0.5
 UPRIGHT = (1.0, 0.0, 0.0, 0.0)
 PARKED = 10.0
-"""Where blocks wait that are not in the scene yet: far beyond the walls, on the floor, one beside the other."""
+"""x coordinate of blocks that are not in the scene yet: on the floor beyond the walls."""
 
 
 class Scenes:
     """`count` scenes that are simulated together. Results do not depend on `threads` (0: all processors).
 
-    whole: whether to simulate also what is known beforehand, see `falling`.
+    whole: whether to simulate also the parts of a fall that are known, see `falling`.
     """
 
     def __init__(self, count: int, threads: int = 0, *, whole: bool = False) -> None:
         self.count, self.whole = count, whole
-        # Blocks at rest are put to sleep, which makes them cheap; a batch of such models has to keep its data.
+        # MuJoCo puts blocks at rest to sleep, which is fast, but needs a batch that keeps its data.
         self._batch = _mujoco_batch().Batch(load_model(), count, threads, persistent=True)
         self._where = self._batch.bind("qpos").reshape(count, NUM_BLOCKS, 7)
         self._speed = self._batch.bind("qvel").reshape(count, NUM_BLOCKS, 6)
         self._awake = self._batch.bind("tree_awake")
 
     def drop(self, poses: Poses, block: np.ndarray, point: np.ndarray, which: np.ndarray | None = None) -> Poses:
-        """Poses after the blocks `[B]` were let go above the points `[B, 2]` and all came to rest.
+        """Poses at rest after releasing the blocks `int[B]` above the points `float[B, 2]`.
 
-        Only in the scenes `which` `[B]`, if given; the others keep their poses. Whether a block may be moved is not
-        asked here.
+        Only in the scenes `which` `bool[B]`, if given; the others keep their poses. Covered blocks are not treated
+        specially.
         """
         which = np.ones(self.count, bool) if which is None else np.asarray(which)
         start = np.concatenate([poses.positions, poses.quaternions], -1).astype(np.float64)
@@ -74,7 +74,7 @@ class Scenes:
         return _choose(which, Poses(settled[..., :3], settled[..., 3:]), poses)
 
     def scatter(self, poses: Poses, order: np.ndarray, points: np.ndarray, which: np.ndarray) -> Poses:
-        """Clear the scenes `which` `[B]`, then drop the blocks `order` `[B, 4]` above `points` `[B, 4, 2]`, in turn."""
+        """Clear the scenes `which` `[B]`, then drop the blocks `order` `[B, 4]` above `points` `[B, 4, 2]` in turn."""
         poses = _choose(which, parked_poses(self.count), poses)
         for turn in range(NUM_BLOCKS):
             poses = self.drop(poses, order[:, turn], points[:, turn], which)
@@ -88,22 +88,22 @@ class Scenes:
         moving = np.flatnonzero(which)
         self._batch.reset(moving, stage=0)
         self._where[moving], self._speed[moving] = start[moving], speed[moving]
-        for _ in range(MAX_STEPS // STEPS_PER_LOOK):
+        for _ in range(MAX_STEPS // STEPS_PER_CHECK):
             if not len(moving):
                 return
-            self._batch.step(moving, nstep=STEPS_PER_LOOK)
+            self._batch.step(moving, nstep=STEPS_PER_CHECK)
             moving = moving[self._awake[moving].any(-1)]
 
 
 def parked_poses(count: int) -> Poses:
-    """Poses of `count` scenes from which all blocks have been cleared."""
+    """Poses of `count` scenes without blocks on the table."""
     positions = np.full((count, NUM_BLOCKS, 3), HALF_SIDE, np.float32)
     positions[..., 0] = PARKED + np.arange(NUM_BLOCKS)
     return Poses(positions, np.tile(np.array(UPRIGHT, np.float32), (count, NUM_BLOCKS, 1)))
 
 
 def _choose(which: np.ndarray, then: Poses, otherwise: Poses) -> Poses:
-    """Per scene, the one poses or the other: `which` is `[B]`."""
+    """Select poses for each scene; `which` is `bool[B]`."""
     return Poses(
         np.where(which[:, None, None], then.positions, otherwise.positions),
         np.where(which[:, None, None], then.quaternions, otherwise.quaternions),
@@ -116,7 +116,7 @@ def load_model() -> Any:
 
 
 def _mujoco_batch() -> Any:
-    """The module `mujoco.batch`, which is imported only when blocks are really dropped."""
+    """The module `mujoco.batch`, imported when blocks are first dropped."""
     try:
         from mujoco import batch
     except ImportError as error:
@@ -127,7 +127,7 @@ def _mujoco_batch() -> Any:
 
 
 def scene_xml() -> str:
-    """The scene in MuJoCo's language: floor, glass walls, blocks, and a camera and a light for MuJoCo's renderer."""
+    """The scene in MuJoCo's XML: floor, glass walls, blocks, and a camera and a light for MuJoCo's renderer."""
     reach = 0.5 + WALL_MARGIN + WALL_THICKNESS / 2
     walls = [(-reach, 0.0), (reach, 0.0), (0.0, -reach), (0.0, reach)]
     return f"""
@@ -150,7 +150,7 @@ CAMERA_NAME = "viewer"
 
 
 def _wall_xml(x: float, y: float) -> str:
-    """A wall around the table whose centre is (x, y) from the table's; invisible, and too slippery to lean on."""
+    """An invisible, frictionless wall with its centre at (x, y) from the centre of the table."""
     length = 1 + 2 * (WALL_MARGIN + WALL_THICKNESS)
     size = np.array((WALL_THICKNESS, length, WALL_HEIGHT) if x else (length, WALL_THICKNESS, WALL_HEIGHT))
     centre = np.array((0.5 + x, 0.5 + y, WALL_HEIGHT / 2))

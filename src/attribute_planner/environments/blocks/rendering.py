@@ -1,10 +1,10 @@
-"""Pictures of blocks as a pure function of their poses: a ray caster that XLA fuses into a loop over pixels.
+"""Images of blocks as a pure function of their poses: a ray caster that XLA fuses into a loop over pixels.
 
 A ray through the pixel (x, y) is `camera + t · d`, with d linear in x and y. In the frame of a box, its distance t to a
-face plane obeys `1/t ∝ d_i`, so *inverse* distances are linear in x and y too: the ray enters a box at the smallest of
-its three facing planes' inverse distances, if that is at least the largest of the other planes'. Nothing larger than a
-picture is kept, and a pixel takes one division. Shadows repeat the test from the point that was hit towards the light;
-its coordinates in the frame of a box come from the same linear functions.
+face plane satisfies `1/t ∝ d_i`, so *inverse* distances are linear in x and y too: the ray enters a box at the smallest
+of its three facing planes' inverse distances, if that is at least the largest of the other planes'. No array is larger
+than an image, and a pixel takes one division. Shadows repeat the test from the hit point towards the light; its
+coordinates in the frame of a box are the same linear functions.
 """
 
 from dataclasses import dataclass, replace
@@ -13,6 +13,7 @@ from functools import lru_cache, reduce
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Float, Int, UInt8
 
 from attribute_planner.environments.blocks.scene import (
     BLOCK_COLOURS,
@@ -28,31 +29,31 @@ from attribute_planner.environments.spaces import ImageSpec
 from attribute_planner.errors import ConfigurationError
 
 IMAGE_SIZE = 128
-"""The paper's, in pixels."""
+"""Height and width in pixels, as in the paper."""
 SMALLEST_SIZE = 16
-"""In a smaller picture a block is no more than a pixel or two."""
+"""In a smaller image a block covers only one or two pixels."""
 
 AMBIENT, DIFFUSE = 0.70, 0.36
 SHADOW = 0.60
-"""What is left of a colour where the light does not reach."""
+"""Brightness factor in the shadow."""
 
 TABLE_COLOUR, FLOOR_COLOUR, EDGE_COLOUR = (206.0, 200.0, 190.0), (120.0, 122.0, 130.0), (150.0, 142.0, 130.0)
 EDGE_WIDTH = 0.02
 
 FAR = 1e6
 NEARLY_PARALLEL = 1e-4
-"""A ray or light this close to parallel to a face is taken to be this far from it; keeps quotients finite."""
+"""Minimum absolute value of a divisor, for rays nearly parallel to a face."""
 SHADOW_OFFSET = 1e-3
-"""A face does not shade itself: whatever ends nearer than this (in metres towards the light) casts no shadow."""
+"""Minimum distance of a shadow caster in metres, so that a face does not shade itself."""
 
 
 @dataclass(frozen=True)
 class Canvas:
-    """The pixels of a picture and what they show where no block is.
+    """The rays of an image and its background.
 
-    x: `[1, W]`, y: `[H, 1]` where the pixels' rays cross the plane at distance one.
+    x: `[1, W]`, y: `[H, 1]` intersections of the rays with the plane at distance one.
     ground: `uint32[H, W]` packed colours of table and floor.
-    inverse_distance: `[H, 1]` of the ground.
+    inverse_distance: `[H, 1]` inverse distance of the ground.
     """
 
     x: np.ndarray
@@ -64,15 +65,15 @@ class Canvas:
 @jax.tree_util.register_dataclass
 @dataclass(frozen=True)
 class BoxPlanes:
-    """What a pixel needs to know of the boxes: one number per box and axis, all `float32[4, 3]` but the last.
+    """The face planes of the boxes: one number per box and axis, all `float32[4, 3]` but the last.
 
     slope_x, slope_y, offset: `slope_x · x + slope_y · y + offset` is the inverse distance of the plane through the face
-        that looks towards the camera.
+        towards the camera.
     opposite: factor from that to the inverse distance of the opposite face.
-    straddled: `FAR` where the camera is between the two planes, so that neither face looks towards it, else `-FAR`.
+    straddled: `FAR` if the camera is between the two planes, so that neither face is towards it; otherwise `-FAR`.
     light_offset, light_slope: a ray to the light from the distance t on a pixel's ray enters the slab between the two
-        planes at `light_offset + light_slope · t · inverse distance` …
-    light_width: … and leaves it this much later.
+        planes at `light_offset + light_slope · t · inverse distance`.
+    light_width: length of that ray inside the slab.
     colour: `uint32[4, 3]` packed colour of the face in the light.
     """
 
@@ -87,20 +88,20 @@ class BoxPlanes:
     colour: jax.Array
 
 
-def render(poses: Poses, size: int = IMAGE_SIZE) -> jax.Array:
-    """`uint8[size, size, 3]` what the agent sees of blocks at `poses`; vmap it for many."""
+def render(poses: Poses, size: int = IMAGE_SIZE) -> UInt8[jax.Array, "{size} {size} 3"]:
+    """The agent's image of blocks at `poses`, for one scene."""
     return render_on(canvas(size), poses, jnp.asarray(TO_LIGHT, jnp.float32))
 
 
-def picture_spec(size: int) -> ImageSpec:
-    """What the agent is told of its pictures; an error if nothing could be seen on them."""
+def image_spec(size: int) -> ImageSpec:
+    """The specification of images of `size` pixels; an error if blocks are too small to be seen."""
     if size < SMALLEST_SIZE:
-        raise ConfigurationError(f"image_size is {size}; blocks can be told apart from {SMALLEST_SIZE} pixels on.")
+        raise ConfigurationError(f"image_size is {size}; it must be at least {SMALLEST_SIZE} pixels.")
     return ImageSpec(size, size)
 
 
-def render_on(canvas: Canvas, poses: Poses, to_light: jax.Array) -> jax.Array:
-    """`uint8[H, W, 3]` blocks at `poses` on a canvas, lit from the direction `to_light` `[3]`."""
+def render_on(canvas: Canvas, poses: Poses, to_light: Float[jax.Array, "3"]) -> UInt8[jax.Array, "H W 3"]:
+    """An image of blocks at `poses` on a canvas, lit from the direction `to_light`."""
     planes = _box_planes(poses, to_light)
     inverse_distances = _inverse_distances(canvas, planes)
     nearest, colour = _cast(canvas, planes, inverse_distances)
@@ -108,8 +109,8 @@ def render_on(canvas: Canvas, poses: Poses, to_light: jax.Array) -> jax.Array:
     return _unpacked(jnp.where(shaded, _dimmed(colour), colour))
 
 
-def visible_blocks(poses: Poses, size: int = IMAGE_SIZE) -> jax.Array:
-    """`int32[size, size]` which block each pixel shows; `NO_BLOCK` for none."""
+def visible_blocks(poses: Poses, size: int = IMAGE_SIZE) -> Int[jax.Array, "{size} {size}"]:
+    """The block at each pixel; `NO_BLOCK` for none."""
     planes = _box_planes(poses, jnp.asarray(TO_LIGHT, jnp.float32))
     numbers = jnp.broadcast_to(jnp.arange(NUM_BLOCKS, dtype=jnp.uint32)[:, None], (NUM_BLOCKS, 3))
     empty = replace(canvas(size), ground=np.full((size, size), NUM_BLOCKS, np.uint32))
@@ -122,7 +123,7 @@ NO_BLOCK = -1
 
 @lru_cache
 def canvas(size: int) -> Canvas:
-    """The square canvas of `size` pixels, with a ray through the centre of each."""
+    """The square canvas of `size` pixels, with a ray through the centre of each pixel."""
     centres = ((np.arange(size) + 0.5) * 2 / size - 1) * CAMERA.half_height
     x, y = centres[None, :], -centres[:, None]
     downward = -(CAMERA.forward[2] + y * CAMERA.up[2])
@@ -136,7 +137,7 @@ def canvas(size: int) -> Canvas:
 
 
 def _ground_colours(x: np.ndarray, y: np.ndarray, distance: np.ndarray) -> np.ndarray:
-    """`[H, W, 3]` table, its edge and the floor around it, where rays have gone a `distance` `[H, 1]`."""
+    """`[H, W, 3]` colours of table, edge and floor at `distance` `[H, 1]` along the rays."""
     direction = CAMERA.forward + x[..., None] * CAMERA.right + y[..., None] * CAMERA.up
     point = CAMERA.position + distance[..., None] * direction
     outside = np.abs(point[..., :2] - 0.5).max(-1, keepdims=True) - (0.5 + WALL_MARGIN)
@@ -145,7 +146,7 @@ def _ground_colours(x: np.ndarray, y: np.ndarray, distance: np.ndarray) -> np.nd
 
 
 def _box_planes(poses: Poses, to_light: jax.Array) -> BoxPlanes:
-    """Everything that can be computed once per picture."""
+    """Everything that is computed once per image."""
     axes = block_axes(poses.quaternions)
     camera, forward, right, up = (
         jnp.asarray(vector, jnp.float32) for vector in (CAMERA.position, CAMERA.forward, CAMERA.right, CAMERA.up)
@@ -171,7 +172,7 @@ def _box_planes(poses: Poses, to_light: jax.Array) -> BoxPlanes:
 
 
 def _face_colours(cosine: jax.Array) -> jax.Array:
-    """`uint32[4, 3]` packed colours of faces whose normals have this cosine `[4, 3]` to the light."""
+    """`uint32[4, 3]` packed colours of faces, given the cosine `[4, 3]` of their normals to the light."""
     brightness = AMBIENT + DIFFUSE * jnp.maximum(cosine, 0.0)
     return jnp.asarray(_packed(jnp.minimum(brightness[..., None] * jnp.asarray(BLOCK_COLOURS)[:, None, :], 255.0)))
 
@@ -181,7 +182,7 @@ def _away_from_zero(values: jax.Array) -> jax.Array:
 
 
 def _inverse_distances(canvas: Canvas, planes: BoxPlanes) -> list[list[jax.Array]]:
-    """For each box and axis, `[H, W]` of the plane through the face that looks towards the camera."""
+    """`[H, W]` for each box and axis: inverse distance of the plane through the face towards the camera."""
     x, y = jnp.asarray(canvas.x), jnp.asarray(canvas.y)
     return [
         [planes.slope_x[box, i] * x + (planes.slope_y[box, i] * y + planes.offset[box, i]) for i in range(3)]
@@ -190,7 +191,7 @@ def _inverse_distances(canvas: Canvas, planes: BoxPlanes) -> list[list[jax.Array
 
 
 def _cast(canvas: Canvas, planes: BoxPlanes, inverse_distances: list[list[jax.Array]]) -> tuple[jax.Array, jax.Array]:
-    """`[H, W]` inverse distance and packed colour of what each pixel's ray hits first."""
+    """`[H, W]` inverse distance and packed colour of the first hit of each pixel's ray."""
     nearest = jnp.broadcast_to(jnp.asarray(canvas.inverse_distance), canvas.ground.shape)
     colour = jnp.asarray(canvas.ground)
     for box in range(NUM_BLOCKS):
@@ -207,7 +208,7 @@ def _cast(canvas: Canvas, planes: BoxPlanes, inverse_distances: list[list[jax.Ar
 
 
 def _in_shadow(planes: BoxPlanes, inverse_distances: list[list[jax.Array]], distance: jax.Array) -> jax.Array:
-    """`[H, W]` whether a box stands between the light and the point at `distance` `[H, W]` on each pixel's ray."""
+    """`[H, W]` whether a box is between the light and the point at `distance` `[H, W]` on each pixel's ray."""
     shaded = jnp.zeros(distance.shape, bool)
     for box in range(NUM_BLOCKS):
         enters = [
@@ -234,7 +235,7 @@ def _packed(colours: jax.Array | np.ndarray) -> jax.Array | np.ndarray:
 
 
 def _dimmed(colour: jax.Array) -> jax.Array:
-    """Packed colours in shadow: red and blue are scaled together, for no channel can spill into the next but one."""
+    """Packed colours in shadow. Red and blue are scaled together: neither can overflow into the other."""
     factor = jnp.uint32(round(256 * SHADOW))
     red_and_blue, green = jnp.uint32(0xFF00FF), jnp.uint32(0x00FF00)
     return (((colour & red_and_blue) * factor >> 8) & red_and_blue) | (((colour & green) * factor >> 8) & green)

@@ -1,4 +1,4 @@
-"""Blocks that trade colours; and, where they may lie anywhere, tables that are mirrored or turned."""
+"""Symmetries of block stacking: permuted colours and, with continuous drop points, mirrored or rotated tables."""
 
 from itertools import permutations, product
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Bool, Float
 
 from attribute_planner.environments.blocks.attributes import RELATIONS
 from attribute_planner.environments.blocks.scene import NUM_BLOCKS, NUM_CELLS, ORDERED_PAIRS, Poses
@@ -13,13 +14,13 @@ from attribute_planner.environments.spaces import Action, MixedAction
 from attribute_planner.environments.symmetry import Symmetries
 
 _TRADES = np.array(list(permutations(range(NUM_BLOCKS))))
-"""`[24, 4]` whose place each block takes."""
+"""`[24, 4]` the block whose pose each block takes."""
 _NEW_NAMES = np.argsort(_TRADES, axis=1)
-"""`[24, 4]` what each block is called afterwards."""
+"""`[24, 4]` the new index of each block."""
 
 
 class ColourTrades(Symmetries):
-    """All 24 ways in which the blocks can trade colours, for both variants: their states are arrays `[4, ...]`."""
+    """All 24 permutations of the blocks, for both variants: the leaves of their states are `[4, ...]`."""
 
     def __init__(self) -> None:
         pair = {blocks: number for number, blocks in enumerate(ORDERED_PAIRS)}
@@ -41,13 +42,13 @@ COLOUR_TRADES = ColourTrades()
 
 
 _MIRRORS = np.array(list(product((False, True), repeat=3)))
-"""`[8, 3]` whether the table is mirrored from left to right, from front to back, and along its diagonal, in turn."""
+"""`[8, 3]` whether the table is mirrored left to right, then front to back, then along its diagonal."""
 
 
 class TurnedTables(Symmetries):
-    """Traded colours on a table that is mirrored or turned by right angles: 192 in all, for drops anywhere.
+    """Permuted colours on a table that is mirrored or rotated by right angles: 192 in all, for continuous drops.
 
-    A state is drawn anew, so that the camera stays where it is, and the light too.
+    The renamed state is rendered again, with the same camera and light.
     """
 
     def __init__(self) -> None:
@@ -63,7 +64,7 @@ class TurnedTables(Symmetries):
         poses = COLOUR_TRADES.rename_state(state, which % COLOUR_TRADES.count)
         across, back, diagonal = jnp.asarray(_MIRRORS)[which // COLOUR_TRADES.count]
         w, x, y, z = jnp.moveaxis(poses.quaternions, -1, 0)
-        # A mirror turns an axis of rotation as it turns arrows, and then around: rotations change their sense in it.
+        # A reflection maps the axis of a rotation as a vector, then reverses it: the sense of the rotation changes.
         x, y, z = x, jnp.where(across, -y, y), jnp.where(across, -z, z)
         x, y, z = jnp.where(back, -x, x), y, jnp.where(back, -z, z)
         x, y, z = jnp.where(diagonal, -y, x), jnp.where(diagonal, -x, y), jnp.where(diagonal, -z, z)
@@ -71,22 +72,27 @@ class TurnedTables(Symmetries):
         return Poses(jnp.concatenate([plane, poses.positions[..., 2:]], axis=-1), jnp.stack([w, x, y, z], axis=-1))
 
     def rename_action(self, action: Action, which: jax.Array) -> Action:
-        assert isinstance(action, MixedAction), "cells would have to be turned, too"
+        assert isinstance(action, MixedAction), "only for continuous drops"
         renamed = COLOUR_TRADES.rename_action(action, which % COLOUR_TRADES.count)
         assert isinstance(renamed, MixedAction)
         mirror = jnp.asarray(_MIRRORS)[which // COLOUR_TRADES.count]
         return MixedAction(renamed.choice, mirrored_points(jnp.asarray(renamed.point), *mirror))
 
 
-def mirrored_points(points: jax.Array, across: jax.Array, back: jax.Array, diagonal: jax.Array) -> jax.Array:
-    """Points `[..., 2]` of the unit square in the mirrors that are asked for."""
+def mirrored_points(
+    points: Float[jax.Array, "*batch 2"],
+    across: Bool[jax.Array, ""],
+    back: Bool[jax.Array, ""],
+    diagonal: Bool[jax.Array, ""],
+) -> Float[jax.Array, "*batch 2"]:
+    """Points of the unit square, mirrored left to right, front to back and along the diagonal."""
     x, y = points[..., 0], points[..., 1]
     x, y = jnp.where(across, 1 - x, x), jnp.where(back, 1 - y, y)
     return jnp.stack([jnp.where(diagonal, y, x), jnp.where(diagonal, x, y)], axis=-1)
 
 
 def _mirrored_attributes(across: bool, back: bool, diagonal: bool) -> np.ndarray:
-    """`int[36]` the attribute before whose value each attribute has in the mirrors."""
+    """`int[36]` for each attribute of the mirrored table, the original attribute with its value."""
     pairs = np.arange(len(ORDERED_PAIRS))
     other_way = np.array([ORDERED_PAIRS.index((second, first)) for first, second in ORDERED_PAIRS])
     left, front = other_way if across else pairs, (other_way if back else pairs) + len(pairs)

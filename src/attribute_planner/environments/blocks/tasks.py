@@ -1,4 +1,4 @@
-"""What the blocks are to be arranged into: the same tasks in both variants, which draw random states differently."""
+"""Tasks of block stacking. Both variants have the same tasks and differ in how random states are sampled."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,43 +16,43 @@ Key = jax.Array
 State = Any
 DrawState = Callable[[State, Key], State]
 DrawGoal = Callable[[State, jax.Array, Key], Goal]
-"""A goal for a start state and its attribute values; a batch of states where the environment runs on the host."""
+"""Samples a goal for a start state and its attribute values; for a batch of them in the host environment."""
 
 MULTI_STEP_LIMIT = 20
-"""Drops that an attempt may take, whatever the model; most random goals are 3 to 8 drops away. Our choice."""
+"""Maximum number of drops of an attempt; most random goals are 3 to 8 drops away. Our choice."""
 ONE_STEP_LIMIT = 5
-"""For goals that one drop can reach. Our choice."""
+"""The same for goals that one drop can reach. Our choice."""
 
 WANTED_SHARE = 0.7
-"""How many of the attributes an underspecified goal mentions."""
+"""Fraction of the attributes that an underspecified goal constrains."""
 
 STACK_FROM_TOP = ("red", "green", "blue", "yellow")
-"""The tower of the task 4-stack. The paper gives the order; that red is at the top is our reading."""
+"""The tower of the task 4-stack. The paper gives the order; red at the top is our interpretation."""
 
 CURRICULUM_DROPS = (1, 2, 3, 4)
 
 
 def block_tasks(fresh: DrawState, changed: DrawState, describe: Callable[[State], jax.Array]) -> dict[str, Task]:
-    """All tasks, the main one first.
+    """All tasks, the main task first.
 
-    fresh: draws a random state (as many as the state given is).
+    fresh: samples a random state, or as many as the batch of states given.
     changed: the state after a random drop that changes the attributes.
     describe: the true f.
     """
-    anew, one_drop = _goal_of_fresh_state(fresh, describe), goal_after(1, changed, describe)
+    random_state, one_drop = _goal_of_fresh_state(fresh, describe), goal_after(1, changed, describe)
     share = f"{WANTED_SHARE:.0%} of the attributes"
     tasks = [
-        Task("multi-step", "the attributes of a fresh random state", anew, MULTI_STEP_LIMIT),
+        Task("multi-step", "the attributes of a random state", random_state, MULTI_STEP_LIMIT),
         Task("1-step", "the attributes after one drop that changes them", one_drop, ONE_STEP_LIMIT),
         Task("4-stack", f"one tower, from the top: {', '.join(STACK_FROM_TOP)}", _stack, MULTI_STEP_LIMIT),
         Task("1-step-underspecified", f"1-step with {share}", underspecified(one_drop), ONE_STEP_LIMIT),
-        Task("multi-step-underspecified", f"multi-step with {share}", underspecified(anew), MULTI_STEP_LIMIT),
+        Task("multi-step-underspecified", f"multi-step with {share}", underspecified(random_state), MULTI_STEP_LIMIT),
     ]
     return {task.name: task for task in tasks}
 
 
 def block_curriculum(main: Task, changed: DrawState, describe: Callable[[State], jax.Array]) -> tuple[Task, ...]:
-    """Goals that are more and more drops away, then the main task."""
+    """Goals at an increasing number of drops, then the main task."""
     nearer = [
         Task(
             f"{drops}-drops",
@@ -66,7 +66,7 @@ def block_curriculum(main: Task, changed: DrawState, describe: Callable[[State],
 
 
 def goal_after(drops: int, changed: DrawState, describe: Callable[[State], jax.Array]) -> DrawGoal:
-    """The attributes after some random drops, each of which changes them."""
+    """The attributes after random drops, each of which changes them."""
 
     def draw(state: State, values: jax.Array, key: Key) -> Goal:
         del values
@@ -78,7 +78,7 @@ def goal_after(drops: int, changed: DrawState, describe: Callable[[State], jax.A
 
 
 def underspecified(complete: DrawGoal) -> DrawGoal:
-    """The same goals, of which a random 70 % of the attributes are mentioned."""
+    """The same goals, restricted to a random 70 % of the attributes."""
     mentioned = round(WANTED_SHARE * len(ATTRIBUTES))
 
     def draw(state: State, values: jax.Array, key: Key) -> Goal:
@@ -99,7 +99,7 @@ def _goal_of_fresh_state(fresh: DrawState, describe: Callable[[State], jax.Array
 
 
 def _stack(state: State, values: jax.Array, key: Key) -> Goal:
-    """Each block of the tower on top of the next; where the tower stands is free."""
+    """Each block of the tower on top of the next; the position of the tower is free."""
     del state, key
     pairs = pairwise(STACK_FROM_TOP)
     tower = goal_from_names(ATTRIBUTES, {f"{upper}_on_top_of_{lower}": True for upper, lower in pairs})

@@ -1,4 +1,4 @@
-"""Holds the rule of the 3 × 3 grid to MuJoCo: is a dropped block really where the rule says, for every action?"""
+"""Compares the rule of the 3 × 3 grid with MuJoCo: where does a dropped block come to rest?"""
 
 from dataclasses import dataclass
 from itertools import permutations, product
@@ -13,17 +13,17 @@ from attribute_planner.environments.blocks.physics import Scenes
 from attribute_planner.environments.blocks.scene import NUM_BLOCKS, NUM_CELLS, cell_positions
 
 SCENES = 1024
-"""How many pairs are simulated together."""
+"""Number of pairs that are simulated together."""
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """How far physics and the rule agree.
+    """Agreement of physics and the rule.
 
-    pairs: how many pairs of a configuration and an action that moves a block were compared.
-    different: in how many of them the attributes that physics led to are not those of the rule.
-    position_error: largest distance of any block from where the rule puts it, in metres.
-    angle_error: largest turn of any block, in degrees.
+    pairs: number of compared pairs of a configuration and an action that moves a block.
+    different: number of pairs in which the attributes differ.
+    position_error: largest distance of a block from its position by the rule, in metres.
+    angle_error: largest rotation of a block, in degrees.
     """
 
     pairs: int
@@ -71,7 +71,7 @@ def _take(states: Configuration, which: np.ndarray) -> Configuration:
 
 
 def _compare(scenes: Scenes, states: Configuration, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """For each pair: do the attributes differ, and by how much do positions and angles?"""
+    """For each pair: whether the attributes differ, and the errors of position and angle."""
     # The last part may have fewer pairs than there are scenes.
     padded = np.resize(np.arange(len(actions)), scenes.count)
     states, block, cell = _take(states, padded), actions[padded] // NUM_CELLS, actions[padded] % NUM_CELLS

@@ -1,1 +1,1 @@
-"""The paper's two grid worlds: coloured switches and crafting."""
+"""The paper's two grid-world environments: coloured switches and crafting."""

@@ -1,10 +1,10 @@
-"""Crafting: gather wood, iron and stone, and make an axe, a hammer and a sword of them at the right tables.
+"""Crafting: gather wood, iron and stone, and make an axe, a hammer and a sword at the right tables.
 
-The paper names three resources, three products and their tables, not the recipes. Ours do not use up what they need: of
-all recipes that could be meant, only such give the 25 transitions that the paper reports, between 16 inventories. There
-is one of each resource, so what the agent has is gone from the world. How long an episode or a
-task may take is not in the paper; our choice: episodes of 200 steps, and for tasks t_max = 80 steps, the paper's limit
-for one transition, times the transitions that are needed at most.
+The paper names three resources, three products and their tables, but not the recipes. Our recipes do not consume their
+ingredients: only such recipes give the 25 transitions between 16 inventories that the paper reports. There is one of
+each resource, and a resource in the inventory is no longer on the map. The paper gives no limits for episodes and
+tasks; our choice: episodes of 200 steps and, for tasks, t_max = 80 steps (the paper's limit for one transition) times
+the maximum number of transitions.
 """
 
 from collections.abc import Mapping
@@ -14,6 +14,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Bool, Int
 
 from attribute_planner.attributes import Attribute, AttributeSpace, Goal
 from attribute_planner.environments.gridworld.maps import MOVES, GridMap, MapRules, move, num_draws, pick, random_map
@@ -32,12 +33,12 @@ from attribute_planner.environments.tasks import Task, complete_goal
 ACTIONS = (*MOVES, "grab", "craft")
 GRAB, CRAFT = ACTIONS.index("grab"), ACTIONS.index("craft")
 MOST_GAINS = 4
-"""How many grabs and crafts the hardest task takes: wood, iron, axe, sword."""
+"""Number of transitions of the hardest task: wood, iron, axe, sword."""
 STEPS_PER_GAIN = 80
 
 
 class Recipe(NamedTuple):
-    """What is made, at which table, of what the agent must have; it keeps that."""
+    """A product, its table, and the items that the agent needs and keeps."""
 
     product: str
     table: str
@@ -55,7 +56,7 @@ TABLES = tuple(recipe.table for recipe in RECIPES)
 ITEMS = RESOURCES + PRODUCTS
 ATTRIBUTES = AttributeSpace(tuple(Attribute(name) for name in ITEMS))
 NEEDS = np.zeros((len(ITEMS), len(ITEMS)), bool)
-"""`bool[6, 6]` which items (second axis) it takes to get an item: none for a resource."""
+"""`bool[6, 6]` the items (second axis) that an item needs; none for a resource."""
 for recipe in RECIPES:
     NEEDS[ITEMS.index(recipe.product), [ITEMS.index(item) for item in recipe.needs]] = True
 
@@ -63,13 +64,13 @@ for recipe in RECIPES:
 @jax.tree_util.register_dataclass
 @dataclass(frozen=True)
 class CraftingState:
-    """One moment of a world.
+    """State of the environment.
 
-    grid: the ground, which stays the same throughout an episode.
-    agent: `int8[2]` the agent's cell.
-    resources: `int8[3, 2]` the cells of the resources, meaningless for those that the agent has.
-    tables: `int8[3, 2]` the cells of the tables.
-    inventory: `bool[6]` which items the agent has: resources, then products.
+    grid: the map, constant within an episode.
+    agent: `int8[2]` cell of the agent.
+    resources: `int8[3, 2]` cells of the resources; ignored for those in the inventory.
+    tables: `int8[3, 2]` cells of the tables.
+    inventory: `bool[6]` the items of the agent: resources, then products.
     """
 
     grid: GridMap
@@ -81,12 +82,12 @@ class CraftingState:
 
 @dataclass(frozen=True)
 class Crafting(PureEnvironment):
-    """Resources and tables from which items are to be crafted.
+    """Resources to gather, and tables at which items are crafted.
 
-    size: the smallest and the largest height, and likewise width, of a world.
-    max_blocked: the largest share of a world's cells that is blocked.
-    show_corners: whether the agent sees the corners of the world, as it does in MazeBase.
-    episode_steps: after how many steps an episode is cut off.
+    size: smallest and largest height, and likewise width, of a map.
+    max_blocked: largest fraction of a map's cells that is blocked.
+    show_corners: whether the corners of the map are observed, as in MazeBase.
+    episode_steps: number of steps after which an episode is truncated.
     """
 
     name = "crafting"
@@ -105,7 +106,7 @@ class Crafting(PureEnvironment):
 
     @property
     def vocabulary(self) -> Vocabulary:
-        """The words that the agent's observations are made of."""
+        """The vocabulary of the observations."""
         return Vocabulary(RESOURCES + TABLES, self.rules, items=ITEMS)
 
     @property
@@ -129,7 +130,7 @@ class Crafting(PureEnvironment):
         return CraftingState(grid, agent, resources, tables, jnp.zeros(len(ITEMS), bool))
 
     def reset_with_some_items(self, key: Key) -> CraftingState:
-        """A fresh state whose inventory is any from which the agent can get on."""
+        """A random start state with a random inventory that is not complete."""
         reset_key, inventory_key = jax.random.split(key)
         choices = jnp.asarray(inventories_to_start_from())
         inventory = choices[pick(jax.random.uniform(inventory_key), len(choices))]
@@ -144,17 +145,17 @@ class Crafting(PureEnvironment):
         return replace(state, agent=move(state.grid, state.agent, action), inventory=inventory)
 
     def observe(self, state: CraftingState) -> jax.Array:
-        """For each resource a word in the world and one in the inventory; those of tables, products and ground."""
+        """For each resource a word on the map and one in the inventory; then tables, products and ground."""
         first = {name: self.vocabulary.first(name) for name in RESOURCES + TABLES}
-        in_world = jnp.array([first[name] for name in RESOURCES], jnp.int16)
-        in_world = if_present(
-            ~state.inventory[: len(RESOURCES)], in_world + self.vocabulary.locations(state.resources, state.agent)
+        on_map = jnp.array([first[name] for name in RESOURCES], jnp.int16)
+        on_map = if_present(
+            ~state.inventory[: len(RESOURCES)], on_map + self.vocabulary.locations(state.resources, state.agent)
         )
         tables = jnp.array([first[name] for name in TABLES], jnp.int16)
         tables = tables + self.vocabulary.locations(state.tables, state.agent)
         resources, products = jnp.split(inventory_words(self.vocabulary, state.inventory), [len(RESOURCES)])
         ground = ground_words(self.vocabulary, state.grid, state.agent, show_corners=self.show_corners)
-        return jnp.concatenate([jnp.stack([in_world, resources], axis=1).reshape(-1), tables, products, ground])
+        return jnp.concatenate([jnp.stack([on_map, resources], axis=1).reshape(-1), tables, products, ground])
 
     def describe(self, state: CraftingState) -> jax.Array:
         return state.inventory.astype(jnp.int32)
@@ -162,7 +163,10 @@ class Crafting(PureEnvironment):
     @property
     def tasks(self) -> Mapping[str, Task]:
         craft = Task(
-            "craft", "one random product; whatever else the agent has", goal_of_a_product, MOST_GAINS * STEPS_PER_GAIN
+            "craft",
+            "one random product; other items are free",
+            goal_of_a_product,
+            MOST_GAINS * STEPS_PER_GAIN,
         )
         one_step = Task(
             "1-step",
@@ -175,11 +179,11 @@ class Crafting(PureEnvironment):
 
     @property
     def curriculum(self) -> tuple[Task, ...]:
-        """What takes a single grab or craft; then the main task, which always takes several."""
+        """Tasks of one transition, then the main task, which takes several."""
         return (self.task("1-step"), self.task("craft"))
 
     def render(self, state: CraftingState) -> np.ndarray:
-        """The world, and below it the inventory; what the agent does not have is pale."""
+        """The map, and below it the inventory; missing items are pale."""
         from attribute_planner.environments.gridworld.drawing import Board, draw_resource, draw_slot, draw_table
 
         board = Board(state.grid, state.agent, shelf=len(ITEMS))
@@ -190,16 +194,16 @@ class Crafting(PureEnvironment):
             draw_table(board.at(position), name)
         for place, (name, is_owned) in enumerate(zip(ITEMS, state.inventory, strict=True)):
             draw_slot(board.on_shelf(place), name, is_owned=bool(is_owned))
-        return board.picture()
+        return board.image()
 
 
-def possible_gains(inventory: Array) -> Array:
-    """`bool[6]` what an agent with these items `bool[6]` can grab or craft next, standing in the right place."""
+def possible_gains(inventory: Bool[Array, "6"]) -> Bool[Array, "6"]:
+    """The items that an agent with this inventory can grab or craft next."""
     return (inventory[None] | ~NEEDS).all(axis=1) & ~inventory
 
 
 def goal_of_a_product(state: CraftingState, values: jax.Array, key: Key) -> Goal:
-    """A product that the agent does not have yet; any if it has them all, which is then no task."""
+    """A random product that the agent does not have; any product if it has all."""
     del state
     is_product = jnp.arange(len(ITEMS)) >= len(RESOURCES)
     is_missing = is_product & (values == 0)
@@ -216,19 +220,19 @@ def goal_one_item_on(state: CraftingState, values: jax.Array, key: Key) -> Goal:
     return complete_goal(values | gained.astype(jnp.int32))
 
 
-def random_item(candidates: Array, key: Key) -> jax.Array:
-    """A uniformly random item among the candidates `bool[6]`."""
+def random_item(candidates: Bool[Array, "6"], key: Key) -> Int[jax.Array, ""]:
+    """A uniformly random item among the candidates."""
     rank = pick(jax.random.uniform(key), candidates.sum())
     return (jnp.cumsum(candidates) <= rank).sum()
 
 
-def inventories_to_start_from() -> np.ndarray:
-    """`bool[15, 6]` every inventory that can come about, except the one that lacks nothing."""
+def inventories_to_start_from() -> Bool[np.ndarray, "15 6"]:
+    """All reachable inventories except the complete one."""
     return np.array([inventory for inventory in reachable_inventories() if not all(inventory)])
 
 
 def reachable_inventories() -> list[tuple[bool, ...]]:
-    """Every inventory that can come about from an empty one, that one first."""
+    """All inventories that are reachable from the empty one, which is first."""
     found: list[tuple[bool, ...]] = [(False,) * len(ITEMS)]
     for inventory in found:
         for item in np.flatnonzero(possible_gains(np.array(inventory))):

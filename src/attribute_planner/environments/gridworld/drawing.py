@@ -1,9 +1,10 @@
-"""Pictures of grid worlds for people: a board of tiles, the agent on it, and below it a shelf with what matters.
+"""Images of grid-world states for people: a board of tiles with the agent, and below it a shelf with the attributes.
 
-Everything is drawn several times too large and then shrunk, which smooths the edges.
+Images are drawn at a multiple of their size and then reduced, which smooths the edges.
 """
 
 import numpy as np
+from jaxtyping import UInt8
 from PIL import Image
 
 from attribute_planner.environments.gridworld.icons import ICONS
@@ -28,13 +29,13 @@ KNOB_SHINE = (255, 255, 255, 70)
 
 
 class Board:
-    """The picture of one world while it is drawn.
+    """An image of one state while it is drawn.
 
-    `at` and `on_shelf` give a pen for a cell of the world or a place on the shelf; `picture` puts the agent on top.
+    `at` and `on_shelf` return a pen for a cell of the map or a place on the shelf; `image` adds the agent.
     """
 
     def __init__(self, grid: GridMap, agent: Array, *, shelf: int) -> None:
-        """A board with nothing on it but blocks, and a shelf of that many places."""
+        """A board with the blocks only, and a shelf with `shelf` places."""
         self._agent, self._is_agent_on_thing = tuple(map(int, agent)), False
         self._height, self._width = map(int, grid.size)
         self._shelf = shelf
@@ -47,7 +48,7 @@ class Board:
                 draw_block(self._pen(row, column))
 
     def at(self, position: Array) -> Pen:
-        """A pen for the cell `[2]`, on which some thing is going to stand."""
+        """A pen for the cell `[2]` of a thing."""
         row, column = map(int, position)
         self._is_agent_on_thing |= (row, column) == self._agent
         return self._pen(row, column)
@@ -59,8 +60,8 @@ class Board:
         left = (self._image.width - self._shelf * side - (self._shelf - 1) * gap) / 2
         return Pen(self._image, left + place * (side + gap), BOARD_SIDE * OVERSAMPLING - gap / 2, side)
 
-    def picture(self) -> np.ndarray:
-        """`uint8[H, W, 3]` the finished picture."""
+    def image(self) -> UInt8[np.ndarray, "H W 3"]:
+        """The finished image."""
         draw_agent(self._pen(*self._agent), is_on_thing=self._is_agent_on_thing)
         return np.asarray(self._image.reduce(OVERSAMPLING))
 
@@ -78,13 +79,13 @@ class Board:
 
 
 def draw_block(pen: Pen) -> None:
-    """What nobody can walk through."""
+    """A blocked cell."""
     pen.box(0.02, 0.02, 0.98, 0.98, BLOCK, 0.1)
     pen.box(0.02, 0.02, 0.98, 0.86, BLOCK_TOP, 0.1)
 
 
 def draw_agent(pen: Pen, *, is_on_thing: bool) -> None:
-    """A face; small and in the corner where it would hide the thing that it stands on."""
+    """A face; small and in the corner if it would hide a thing."""
     pen = pen.part(0.46, 0.46, 0.54) if is_on_thing else pen
     pen.disc((0.5, 0.5), 0.44, AGENT_EDGE)
     pen.disc((0.5, 0.5), 0.39, AGENT)
@@ -94,7 +95,7 @@ def draw_agent(pen: Pen, *, is_on_thing: bool) -> None:
 
 
 def draw_knob(pen: Pen, number: int, color: str) -> None:
-    """A switch: a knob of its colour that bears its number, on a plate."""
+    """A switch: a knob with its colour and number, on a plate."""
     pen.box(0.07, 0.07, 0.93, 0.93, PLATE_EDGE, 0.2)
     pen.box(0.11, 0.11, 0.89, 0.89, PLATE, 0.17)
     pen.disc((0.5, 0.5), 0.33, KNOBS[color])
@@ -103,19 +104,19 @@ def draw_knob(pen: Pen, number: int, color: str) -> None:
 
 
 def draw_resource(pen: Pen, name: str) -> None:
-    """Something to pick up."""
+    """A resource."""
     ICONS[name](pen.part(0.1, 0.1, 0.8))
 
 
 def draw_table(pen: Pen, name: str) -> None:
-    """A place to craft at: its tool on a wooden tile."""
+    """A table: its tool on a wooden tile."""
     pen.box(0.05, 0.05, 0.95, 0.95, TABLE_EDGE, 0.14)
     pen.box(0.09, 0.09, 0.91, 0.91, TABLE, 0.11)
     ICONS[name](pen.part(0.14, 0.12, 0.72))
 
 
 def draw_slot(pen: Pen, name: str, *, is_owned: bool) -> None:
-    """A place of the inventory: the item, pale if the agent does not have it."""
+    """A slot of the inventory: the item, pale if it is missing."""
     pen.box(0.02, 0.02, 0.98, 0.98, AGENT if is_owned else SLOT_EDGE, 0.18)
     pen.box(0.07, 0.07, 0.93, 0.93, SLOT, 0.14)
     ICONS[name](pen.part(0.15, 0.15, 0.7))

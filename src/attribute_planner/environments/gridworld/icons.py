@@ -1,4 +1,4 @@
-"""Small pictures of the things in the crafting world."""
+"""Icons of the things in the crafting environment."""
 
 from collections.abc import Callable
 

@@ -1,13 +1,13 @@
-"""The ground of a grid world: its size, what blocks the way, and where things stand.
+"""Random maps of grid worlds: size, blocked cells and positions of things.
 
 As in MazeBase, on which the paper's grid worlds are built: height and width are each uniform in `size`, and the number
-of blocked cells is uniform from none to the share `max_blocked` of all cells. MazeBase's water is left out: it only
-costs reward, and there is none here. Two choices are ours, as the paper does not tell: things stand on different cells,
-none of them where the agent begins; and a world whose blocks shut the agent up with too few cells to hold everything
-loses all its blocks, as about 3 of 1,000 do.
+of blocked cells is uniform from 0 to the fraction `max_blocked` of all cells. MazeBase's water is left out: it only
+costs reward. Two choices are ours, because the paper does not specify them: things are on different cells, none of them
+on the agent's start; and if the cells that the agent can reach are too few for all things, which happens in about 3 of
+1,000 maps, all blocks are removed.
 
-The rows of a map are integers with one bit per column, so that looking up a cell, finding what can be reached and
-picking a random free cell take a few integer operations per row.
+The rows of a map are integers with one bit per column: looking up a cell, finding the reachable cells and sampling a
+free cell take a few integer operations per row.
 """
 
 from dataclasses import dataclass
@@ -15,29 +15,30 @@ from dataclasses import dataclass
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Float, Int
 
 from attribute_planner.environments.spaces import Action
 from attribute_planner.errors import ConfigurationError
 
 Rows = jax.Array
-"""`uint16[H]` a set of cells: bit c of number r is the cell in row r and column c."""
+"""`uint16[H]` a set of cells: bit c of entry r is the cell in row r and column c."""
 
 UP, DOWN, LEFT, RIGHT = range(4)
 MOVES = ("up", "down", "left", "right")
 
 NOWHERE = -1
-"""Row and column of a block that is not there."""
+"""Row and column of an absent block."""
 
 SIZE_LIMIT = 16
-"""The largest height or width: as many bits as a row has."""
+"""Largest height and width: the number of bits of a row."""
 
 
 @dataclass(frozen=True)
 class MapRules:
-    """What random worlds look like.
+    """Parameters of random maps.
 
-    size: the smallest and the largest height, and likewise width, both included.
-    max_blocked: the largest share of the cells that is blocked.
+    size: smallest and largest height, and likewise width, inclusive.
+    max_blocked: largest fraction of the cells that is blocked.
     """
 
     size: tuple[int, int] = (5, 10)
@@ -45,11 +46,11 @@ class MapRules:
 
     @property
     def max_blocks(self) -> int:
-        """How many blocks the largest world holds at most."""
+        """Maximum number of blocks of the largest map."""
         return int(np.float32(self.max_blocked) * np.float32(self.size[1] ** 2))
 
     def check(self, *, num_things: int) -> None:
-        """Raise unless worlds like these are possible and hold `num_things` and the agent."""
+        """Raise an error unless such maps are possible and have room for `num_things` and the agent."""
         smallest, largest = self.size
         if not 1 <= smallest <= largest <= SIZE_LIMIT:
             raise ConfigurationError(
@@ -64,10 +65,10 @@ class MapRules:
 @jax.tree_util.register_dataclass
 @dataclass(frozen=True)
 class GridMap:
-    """The ground of one world, padded to the largest size.
+    """One map, padded to the largest size.
 
-    walls: `uint16[H]` the cells on which nobody can stand: blocks, and all that lies outside the world.
-    blocks: `int8[max_blocks, 2]` row and column of each block, `NOWHERE` where there are fewer.
+    walls: `uint16[H]` the cells that cannot be entered: blocks, and everything outside the map.
+    blocks: `int8[max_blocks, 2]` row and column of each block; `NOWHERE` for absent ones.
     size: `int8[2]` height and width.
     """
 
@@ -77,40 +78,41 @@ class GridMap:
 
 
 def num_draws(rules: MapRules, num_things: int) -> int:
-    """How many random numbers `random_map` takes."""
+    """Number of random numbers that `random_map` needs."""
     return 4 + num_things + rules.max_blocks
 
 
-def random_map(rules: MapRules, num_things: int, draws: jax.Array) -> tuple[GridMap, jax.Array, jax.Array]:
-    """A random map, the agent's cell `int8[2]` and those of the things `int8[num_things, 2]`, all within reach.
+def random_map(
+    rules: MapRules, num_things: int, draws: Float[jax.Array, "num_draws"]
+) -> tuple[GridMap, Int[jax.Array, "2"], Int[jax.Array, "{num_things} 2"]]:
+    """A random map, the agent's cell and the cells of the things, all of them reachable.
 
-    It follows from `draws` `[num_draws]`, uniform from 0 to 1, so that a whole reset asks for random numbers only once:
-    they are most of what it costs.
+    draws: uniform random numbers in [0, 1). Random numbers are most of the cost of a reset, so they are drawn at once.
     """
     size_draws, number_draw, agent_draw = draws[:2], draws[2], draws[3]
     thing_draws, block_draws = draws[4 : 4 + num_things], draws[4 + num_things :]
 
     smallest, largest = rules.size
     size = smallest + pick(size_draws, largest - smallest + 1)
-    world = rectangle(size, largest=largest)
+    inside = rectangle(size, largest=largest)
     most_blocks = jnp.floor(rules.max_blocked * size.prod().astype(jnp.float32))
     blocks = place_blocks(size, pick(number_draw, most_blocks + 1), block_draws)
-    free = world & ~cells(blocks, largest)
+    free = inside & ~cells(blocks, largest)
     agent, _ = take_cell(free, agent_draw)
 
     reached = reachable(agent, free)
     crowded = count(reached) < num_things + 1
-    free, reached = jnp.where(crowded, world, free), jnp.where(crowded, world, reached)
+    free, reached = jnp.where(crowded, inside, free), jnp.where(crowded, inside, reached)
     blocks = jnp.where(crowded, jnp.int8(NOWHERE), blocks)
     things = take_cells(reached & ~cells(agent[None], largest), thing_draws)
     return GridMap(~free, blocks, size.astype(jnp.int8)), agent, things
 
 
 def place_blocks(size: jax.Array, num_blocks: jax.Array, draws: jax.Array) -> jax.Array:
-    """`int8[N, 2]` different cells, uniformly chosen by draws `[N]` from 0 to 1; `NOWHERE` from `num_blocks` on.
+    """`int8[N, 2]` different cells, sampled uniformly from draws `[N]`; `NOWHERE` from `num_blocks` on.
 
-    Floyd's sampling: the i-th of k blocks falls on one of the first n − k + i + 1 cells, and on the last of these if it
-    would fall on an earlier block.
+    Floyd's sampling: the i-th of k blocks is on one of the first n − k + i + 1 cells, and on the last of these if that
+    cell is taken.
     """
     order = jnp.arange(draws.shape[0])
     last = size.prod() - num_blocks + order
@@ -125,51 +127,51 @@ def place_blocks(size: jax.Array, num_blocks: jax.Array, draws: jax.Array) -> ja
     return jnp.where((order < num_blocks)[:, None], positions, NOWHERE).astype(jnp.int8)
 
 
-def move(grid: GridMap, agent: jax.Array, action: Action) -> jax.Array:
-    """The agent's cell `int8[2]` after an action: walls stop it, and an action that is no move leaves it there."""
+def move(grid: GridMap, agent: Int[jax.Array, "2"], action: Action) -> Int[jax.Array, "2"]:
+    """The agent's cell after an action. Walls stop it; actions other than moves do not change it."""
     action = jnp.asarray(action)
     forward, back = action == jnp.array([DOWN, RIGHT]), action == jnp.array([UP, LEFT])
-    # Clipping keeps the agent where it is at the edge of the padded map: outside counts as wall.
+    # Clipping keeps the agent inside the padded map, whose border counts as a wall.
     ahead = jnp.clip(agent + forward.astype(jnp.int8) - back.astype(jnp.int8), 0, grid.walls.shape[0] - 1)
     return jnp.where(is_in(grid.walls, ahead), agent, ahead)
 
 
-def corners(grid: GridMap) -> jax.Array:
-    """`int8[4, 2]` the outermost cells of the world."""
+def corners(grid: GridMap) -> Int[jax.Array, "4 2"]:
+    """The corner cells of the map."""
     is_far = jnp.array([[False, False], [False, True], [True, False], [True, True]])
     return jnp.where(is_far, grid.size[None] - 1, jnp.int8(0))
 
 
-def pick(draw: jax.Array, choices: jax.Array | int) -> jax.Array:
-    """`int32[...]` from 0 to below `choices`, uniform where `draw` is uniform from 0 to below 1."""
+def pick(draw: Float[jax.Array, "..."], choices: jax.Array | int) -> Int[jax.Array, "..."]:
+    """An index in [0, choices), uniform if `draw` is uniform in [0, 1)."""
     return jnp.floor(draw * jnp.asarray(choices, jnp.float32)).astype(jnp.int32)
 
 
 def is_in(rows: Rows, position: jax.Array) -> jax.Array:
-    """Whether the cell `[2]` belongs to the set."""
+    """Whether the cell `[2]` is in the set."""
     return (rows[position[0]] >> position[1].astype(rows.dtype)) & 1 == 1
 
 
 def rectangle(size: jax.Array, *, largest: int) -> Rows:
-    """The cells of a world of that height and width, in the upper left corner of the padded map."""
+    """The cells of a map of height and width `size` `[2]`, in the upper left corner of the padded map."""
     full_row = (jnp.uint32(1) << size[1].astype(jnp.uint32)) - 1
     return jnp.where(jnp.arange(largest) < size[0], full_row, jnp.uint32(0)).astype(jnp.uint16)
 
 
 def cells(positions: jax.Array, height: int) -> Rows:
-    """The set of different cells `[N, 2]`; those that are `NOWHERE` are left out."""
+    """The set of the cells `[N, 2]`, which are different; `NOWHERE` is ignored."""
     bits = jnp.uint16(1) << positions[:, 1].astype(jnp.uint16)
     is_row = jnp.arange(height, dtype=jnp.int8)[:, None] == positions[None, :, 0]
     return jnp.where(is_row, bits[None], jnp.uint16(0)).sum(axis=1, dtype=jnp.uint16)
 
 
 def count(rows: Rows) -> jax.Array:
-    """How many cells the set holds."""
+    """Number of cells in the set."""
     return jax.lax.population_count(rows).sum(dtype=jnp.int32)
 
 
 def reachable(start: jax.Array, free: Rows) -> Rows:
-    """All cells that can be walked to from the cell `start` over free ones."""
+    """All cells that can be reached from the cell `start` `[2]` over free cells."""
 
     def spread(both: tuple[Rows, Rows]) -> tuple[Rows, Rows]:
         _, now = both
@@ -185,7 +187,7 @@ def reachable(start: jax.Array, free: Rows) -> Rows:
 
 
 def take_cells(free: Rows, draws: jax.Array) -> jax.Array:
-    """`int8[N, 2]` different cells of the set, chosen uniformly and in random order by draws `[N]` from 0 to 1."""
+    """`int8[N, 2]` different cells of the set, sampled uniformly from draws `[N]`, in random order."""
 
     def take_next(left: Rows, draw: jax.Array) -> tuple[Rows, jax.Array]:
         position, left = take_cell(left, draw)
@@ -195,13 +197,13 @@ def take_cells(free: Rows, draws: jax.Array) -> jax.Array:
 
 
 def take_cell(free: Rows, draw: jax.Array) -> tuple[jax.Array, Rows]:
-    """The cell `int8[2]` that a draw from 0 to 1 picks uniformly from the set, and the set without it."""
+    """A cell `int8[2]` of the set, sampled uniformly from a draw in [0, 1), and the set without it."""
     in_row = jax.lax.population_count(free).astype(jnp.int32)
     up_to_row = jnp.where(jnp.tri(free.shape[0], dtype=bool), in_row[None], 0).sum(axis=1)
     rank = pick(draw, up_to_row[-1])
     row = (up_to_row <= rank).sum()
     rank_in_row = rank - (up_to_row[row] - in_row[row])
-    # The column is the number of prefixes of the row that hold no more than `rank_in_row` cells.
+    # The column is the number of prefixes of the row with at most `rank_in_row` cells.
     prefixes = jnp.uint16(2**SIZE_LIMIT - 1) >> jnp.arange(SIZE_LIMIT - 1, -1, -1, dtype=jnp.uint16)
     column = (jax.lax.population_count(free[row] & prefixes).astype(jnp.int32) <= rank_in_row).sum()
     position = jnp.stack([row, column]).astype(jnp.int8)

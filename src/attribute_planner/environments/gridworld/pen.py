@@ -1,4 +1,4 @@
-"""A pen that draws into one square of a picture, in coordinates that do not depend on how large the square is."""
+"""Draws into one square of an image, in coordinates relative to the square."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ Color = str | tuple[int, int, int, int]
 
 
 class Pen:
-    """Draws into a square from (0, 0), its upper left corner, to (1, 1): lengths are shares of its side."""
+    """Draws into a square from (0, 0), its upper left corner, to (1, 1); lengths are fractions of its side."""
 
     def __init__(self, image: Image.Image, left: float, top: float, side: float) -> None:
         self._image, self._left, self._top, self._side = image, left, top, side

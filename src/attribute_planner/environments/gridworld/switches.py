@@ -1,9 +1,9 @@
-"""Colored switches: four switches with four colours each; toggling the one underfoot turns it to its next colour.
+"""Coloured switches: four switches with four colours each; a toggle sets the switch under the agent to its next colour.
 
-The rules are the paper's. The attributes are the colours: 256 sets, 4 ways on from each, and at most 12 toggles from
-any set to any other. Where the switches stand and how they are set is random in each episode. How long an episode or a
-task may take is not in the paper; our choice: episodes of 200 steps, and for tasks t_max = 80 steps, the paper's limit
-for one transition, times the transitions that are needed at most.
+The rules are the paper's. The attributes are the colours: 256 sets, 4 transitions from each, and at most 12 toggles
+between any two sets. Positions and initial colours are random in each episode. The paper gives no limits for episodes
+and tasks; our choice: episodes of 200 steps and, for tasks, t_max = 80 steps (the paper's limit for one transition)
+times the maximum number of transitions.
 """
 
 from collections.abc import Callable, Mapping
@@ -35,12 +35,12 @@ STEPS_PER_TOGGLE = 80
 @jax.tree_util.register_dataclass
 @dataclass(frozen=True)
 class SwitchesState:
-    """One moment of a world.
+    """State of the environment.
 
-    grid: the ground, which stays the same throughout an episode.
-    agent: `int8[2]` the agent's cell.
-    switches: `int8[4, 2]` the switches' cells.
-    colors: `int8[4]` the switches' colours.
+    grid: the map, constant within an episode.
+    agent: `int8[2]` cell of the agent.
+    switches: `int8[4, 2]` cells of the switches.
+    colors: `int8[4]` colours of the switches.
     """
 
     grid: GridMap
@@ -51,12 +51,12 @@ class SwitchesState:
 
 @dataclass(frozen=True)
 class ColoredSwitches(PureEnvironment):
-    """Four switches that are to be set to wanted colours.
+    """Four switches to set to given colours.
 
-    size: the smallest and the largest height, and likewise width, of a world.
-    max_blocked: the largest share of a world's cells that is blocked.
-    show_corners: whether the agent sees the corners of the world, as it does in MazeBase.
-    episode_steps: after how many steps an episode is cut off.
+    size: smallest and largest height, and likewise width, of a map.
+    max_blocked: largest fraction of a map's cells that is blocked.
+    show_corners: whether the corners of the map are observed, as in MazeBase.
+    episode_steps: number of steps after which an episode is truncated.
     """
 
     name = "switches"
@@ -75,7 +75,7 @@ class ColoredSwitches(PureEnvironment):
 
     @property
     def vocabulary(self) -> Vocabulary:
-        """The words that the agent's observations are made of."""
+        """The vocabulary of the observations."""
         return Vocabulary(SWITCHES + COLORS, self.rules)
 
     @property
@@ -105,7 +105,7 @@ class ColoredSwitches(PureEnvironment):
         return replace(state, agent=move(state.grid, state.agent, action), colors=colors)
 
     def observe(self, state: SwitchesState) -> jax.Array:
-        """Two words for each switch, its name and its colour, then those of the ground."""
+        """Two words for each switch, its name and its colour, then the words of the ground."""
         where = self.vocabulary.locations(state.switches, state.agent)
         first_words = jnp.array([self.vocabulary.first(name) for name in SWITCHES], jnp.int16)
         names = first_words + where
@@ -129,7 +129,7 @@ class ColoredSwitches(PureEnvironment):
 
     @property
     def curriculum(self) -> tuple[Task, ...]:
-        """Goals that need at most 1, 2, … 12 toggles; with 12 they are the main task's."""
+        """Goals at most 1, 2, …, 12 toggles away; the last is the main task."""
         easier = tuple(
             Task(f"up-to-{most}", f"a setting at most {most} toggles away", goal_within(most), most * STEPS_PER_TOGGLE)
             for most in range(1, MOST_TOGGLES)
@@ -137,19 +137,19 @@ class ColoredSwitches(PureEnvironment):
         return (*easier, self.task(None))
 
     def render(self, state: SwitchesState) -> np.ndarray:
-        """The world, and below it the switches in order."""
+        """The map, and below it the switches in order."""
         from attribute_planner.environments.gridworld.drawing import Board, draw_knob
 
         board = Board(state.grid, state.agent, shelf=len(SWITCHES))
         for number, (position, color) in enumerate(zip(state.switches, state.colors, strict=True)):
             draw_knob(board.at(position), number, COLORS[color])
             draw_knob(board.on_shelf(number), number, COLORS[color])
-        return board.picture()
+        return board.image()
 
 
 @cache
 def goal_within(most_toggles: int) -> Callable[[Any, jax.Array, Key], Goal]:
-    """Draws, uniformly, a setting of all switches that is between 1 and `most_toggles` toggles away."""
+    """Samples, uniformly, a setting of all switches that is 1 to `most_toggles` toggles away."""
     turns = np.array(list(product(range(len(COLORS)), repeat=len(SWITCHES))), np.int32)
     toggles = turns.sum(axis=1)
     near = turns[(toggles > 0) & (toggles <= most_toggles)]

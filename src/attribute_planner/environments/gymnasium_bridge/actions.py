@@ -1,4 +1,4 @@
-"""From our actions to those of a Gymnasium space."""
+"""Converts actions into those of a Gymnasium space."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,15 +12,15 @@ from attribute_planner.environments.spaces import ActionSpace, Box, Discrete
 from attribute_planner.errors import ConfigurationError
 
 MAX_CHOICES = 4096
-"""How many actions a space of several choices may come to when they are multiplied out."""
+"""Largest number of combinations of a space of several discrete choices."""
 
 
 @dataclass(frozen=True)
 class Actions:
-    """What the agent can do, and what each of its actions is to the Gymnasium environment.
+    """The agent's action space and its conversion.
 
-    space: the actions as the agent sees them.
-    translate: one action of the agent, a number or `float32[dimensions]`, as `env.step` takes it.
+    space: the agent's action space.
+    translate: converts one action, an index or `float32[dimensions]`, into an argument of `env.step`.
     """
 
     space: ActionSpace
@@ -28,10 +28,10 @@ class Actions:
 
 
 def actions_of(space: spaces.Space, names: Sequence[str] | None) -> Actions:
-    """The actions of a Gymnasium space; `names` are what people call them, by default their numbers."""
+    """The actions of a Gymnasium space; `names` are by default their numbers."""
     if isinstance(space, spaces.Box):
         if names is not None:
-            raise ConfigurationError("action_names: the actions are points, which have no names.")
+            raise ConfigurationError("action_names: continuous actions have no names.")
         return _points(space)
     if isinstance(space, spaces.Discrete):
         return _choices(range(space.start, space.start + space.n), space.dtype.type, names)
@@ -46,19 +46,19 @@ def actions_of(space: spaces.Space, names: Sequence[str] | None) -> Actions:
 
 
 def _combinations(space: spaces.Space, sizes: np.ndarray, starts: np.ndarray, names: Sequence[str] | None) -> Actions:
-    """Several choices at once, as one choice among all combinations of them."""
+    """Several discrete choices as one choice among all combinations."""
     total = int(np.prod(sizes, dtype=float))
     if total > MAX_CHOICES:
         raise ConfigurationError(
-            f"The actions {space} come to {total:,} combinations; at most {MAX_CHOICES:,} can be told apart. "
-            "Wrap the environment (gymnasium.ActionWrapper) so that it offers fewer."
+            f"The action space {space} has {total:,} combinations; at most {MAX_CHOICES:,} are supported. "
+            "Wrap the environment (gymnasium.ActionWrapper) to reduce them."
         )
     axes = [range(start, start + size) for start, size in zip(starts.flat, sizes.flat, strict=True)]
     return _choices(list(product(*axes)), lambda chosen: np.array(chosen, space.dtype).reshape(sizes.shape), names)
 
 
 def _choices(options: Sequence[Any], form: Callable[[Any], Any], names: Sequence[str] | None) -> Actions:
-    """One choice among the options, each given to the environment in its own form."""
+    """One choice among the options; `form` converts an option for the environment."""
     if names is not None and len(names) != len(options):
         raise ConfigurationError(f"action_names has {len(names)} names; there are {len(options)} actions.")
     shown = names or [_shown(option) for option in options]
@@ -70,11 +70,11 @@ def _shown(option: Any) -> str:
 
 
 def _points(space: spaces.Box) -> Actions:
-    """Points in a box, moved into it where they lie outside, and rounded where the box holds integers."""
+    """Points in a box, clipped to it, and rounded if the box contains integers."""
     low, high = space.low.astype(float), space.high.astype(float)
     if not (np.isfinite(low) & np.isfinite(high) & (low < high)).all():
         raise ConfigurationError(
-            f"The actions {space} are not bounded on all sides (finite, low < high); "
+            f"The action space {space} is not bounded (finite, low < high); "
             "wrap the environment in gymnasium.wrappers.RescaleAction or ClipAction with bounds of its own."
         )
 

@@ -1,10 +1,11 @@
-"""What a user says of the attributes: a `describe` function, or labelled observations to learn a detector from."""
+"""The user's definition of the attributes: a `describe` function, or labelled observations for a detector."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from jaxtyping import Int
 
 from attribute_planner.attributes import Attribute, AttributeSpace, Value
 from attribute_planner.environments.gymnasium_bridge.observations import Encoder
@@ -12,14 +13,14 @@ from attribute_planner.environments.labels import Labels
 from attribute_planner.errors import ConfigurationError, EnvironmentFaultError
 
 Describe = Callable[[Any, dict[str, Any], Any], Mapping[str, Value]]
-"""From a raw observation, the `info` that came with it, and the environment itself, to attribute values by name."""
+"""Maps an observation, its `info` and the environment to attribute values by name."""
 
 ReadValues = Callable[[Any, dict[str, Any], Any], list[int]]
-"""The same, to the index of each attribute's value, in the order of the attributes."""
+"""The same, to the index of each attribute's value, in order."""
 
 
 def reading(describe: Describe, space: AttributeSpace) -> ReadValues:
-    """What `describe` says, as indices."""
+    """A function that returns the values of `describe` as indices."""
     if not callable(describe):
         raise ConfigurationError(
             f"describe must be a function of (observation, info, env), not a {type(describe).__name__}."
@@ -29,21 +30,21 @@ def reading(describe: Describe, space: AttributeSpace) -> ReadValues:
 
 
 class AttributeReader:
-    """Turns named attribute values into their indices. It is asked at every step, and so remembers what it has met."""
+    """Converts named attribute values into indices. Results are cached, because it is called at every step."""
 
     def __init__(self, space: AttributeSpace) -> None:
         self._space = space
-        # Typed, so that True and 1 are two things: an integer attribute knows the second only.
+        # Typed, so that True and 1 differ: only the second is a value of an integer attribute.
         self._indices = [lru_cache(maxsize=2**16, typed=True)(each.encode) for each in space.attributes]
 
     def __call__(self, described: Any) -> list[int]:
-        """The index of each attribute's value, in order; an error names what is missing, unknown or no value."""
+        """The index of each attribute's value, in order. Missing or unknown names and values raise an error."""
         if not isinstance(described, Mapping):
             raise EnvironmentFaultError(
                 f"the attributes are a {type(described).__name__}; they must be a dictionary like {self._example()}."
             )
         if len(described) != len(self._space) or any(name not in described for name in self._space.names):
-            self._space.encode(described)  # which raises, as it needs exactly the names of the space
+            self._space.encode(described)  # raises an error, because the names are not those of the space
         return [self._index(i, described[name]) for i, name in enumerate(self._space.names)]
 
     def _index(self, position: int, value: Any) -> int:
@@ -60,7 +61,7 @@ class AttributeReader:
 
 
 def attribute_space(attributes: Sequence[Attribute]) -> AttributeSpace:
-    """The space of a user's attributes."""
+    """The attribute space of a list of attributes."""
     wrong = next((each for each in attributes if not isinstance(each, Attribute)), None)
     if wrong is not None:
         raise ConfigurationError(f"attributes must be a list of ap.Attribute; it contains {wrong!r}.")
@@ -68,7 +69,7 @@ def attribute_space(attributes: Sequence[Attribute]) -> AttributeSpace:
 
 
 def labels_of(labelled: tuple[Any, Any], space: AttributeSpace, encoder: Encoder) -> Labels:
-    """The labels in a pair (raw observations, their attributes: a list of dictionaries, or an array of indices)."""
+    """Labels from a pair (observations, attributes); attributes are dictionaries or an array of indices."""
     if not isinstance(labelled, tuple | list) or len(labelled) != 2:
         raise ConfigurationError("labelled must be a pair: (observations, attributes).")
     observations, attributes = labelled
@@ -78,12 +79,12 @@ def labels_of(labelled: tuple[Any, Any], space: AttributeSpace, encoder: Encoder
         )
     if not len(observations):
         raise ConfigurationError("labelled holds no observation.")
-    seen = np.stack([_of_label(number, encoder.encode, each) for number, each in enumerate(observations)])
-    return Labels(seen, _label_values(attributes, space))
+    encoded = np.stack([_of_label(number, encoder.encode, each) for number, each in enumerate(observations)])
+    return Labels(encoded, _label_values(attributes, space))
 
 
-def _label_values(attributes: Any, space: AttributeSpace) -> np.ndarray:
-    """`int32[N, A]` the attribute values of labels."""
+def _label_values(attributes: Any, space: AttributeSpace) -> Int[np.ndarray, "N A"]:
+    """The attribute values of labels."""
     if isinstance(attributes[0], Mapping):
         read = AttributeReader(space)
         return np.array([_of_label(number, read, each) for number, each in enumerate(attributes)], np.int32)

@@ -1,4 +1,4 @@
-"""`from_gymnasium`: a user's Gymnasium environment, with the attributes that they name, to train on."""
+"""`from_gymnasium`: an environment made from a Gymnasium environment and named attributes."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ from attribute_planner.errors import ConfigurationError
 Key = jax.Array
 
 DEFAULT_EPISODE_STEPS = 200
-"""After how many steps an episode is cut off where neither the environment nor the user says so."""
+"""Time limit of episodes if neither the environment nor the user gives one."""
 
 
 def from_gymnasium(
@@ -45,19 +45,19 @@ def from_gymnasium(
     action_names: Sequence[str] | None = None,
     name: str | None = None,
 ) -> "GymnasiumEnvironment":
-    """An environment to train on, made of copies of a Gymnasium environment.
+    """An environment to train on, made from a Gymnasium environment and named attributes.
 
-    make: makes one copy, a new one at every call: `lambda: gymnasium.make("Taxi-v4")`.
-    attributes: the properties of a state that goals will speak of.
-    describe: tells their values by name, from `(observation, info, env)`; or give `labelled` instead.
-    labelled: `(observations, attributes)` of some states, to learn a detector from; the attributes are dictionaries, or
+    make: makes a new Gymnasium environment at every call: `lambda: gymnasium.make("Taxi-v4")`.
+    attributes: the attributes that goals refer to.
+    describe: returns attribute values by name, given `(observation, info, env)`; or give `labelled` instead.
+    labelled: `(observations, attributes)` of some states, for training a detector; the attributes are dictionaries, or
         an integer array `[N, A]` of value indices.
-    tasks: goals to evaluate on, by name; by default one task, which asks for another value of any one attribute.
-    episode_steps: cuts episodes off after so many steps; by default the environment's own limit, or else 200.
-    encode_observation: turns an observation into an array for the networks: numbers of about −1 to 1, or a `uint8`
-        picture; by default a picture stays one, and anything else is flattened, choices as one-hot.
-    action_names: what people call the actions, in order.
-    name: what the environment is called; by default its Gymnasium id.
+    tasks: goals for evaluation, by name; by default one task, whose goal is another value of a random attribute.
+    episode_steps: number of steps after which an episode is truncated; by default the environment's own limit, or 200.
+    encode_observation: converts an observation into an array for the networks: numbers of about −1 to 1, or a `uint8`
+        image; by default an image is not changed, and anything else is flattened, with discrete values as one-hot.
+    action_names: names of the actions, in order.
+    name: name of the environment; by default its Gymnasium id.
     """
     if not callable(make):
         raise ConfigurationError(
@@ -65,7 +65,7 @@ def from_gymnasium(
             f"not a {type(make).__name__}."
         )
     if (describe is None) == (labelled is None):
-        raise ConfigurationError("Give either describe=… or labelled=…: it is what tells the attributes of a state.")
+        raise ConfigurationError("Give either describe=… or labelled=…: one of them must define the attributes.")
     space = attribute_space(attributes)
     pool = EnvPool(make)
     (first,) = pool.acquire(1)
@@ -76,9 +76,9 @@ def from_gymnasium(
         pool=pool,
         space=space,
         encoder=encoder,
-        offered=actions_of(first.action_space, action_names),
+        action_map=actions_of(first.action_space, action_names),
         episode_steps=limit,
-        asked=_tasks(space, tasks, limit),
+        task_map=_tasks(space, tasks, limit),
         read_values=None if describe is None else reading(describe, space),
         labels=None if labelled is None else labels_of(labelled, space, encoder),
     )
@@ -86,25 +86,25 @@ def from_gymnasium(
     return env
 
 
-# Two of them are the same only if they are one: what functions do cannot be compared.
+# Compared by identity: functions cannot be compared.
 @dataclass(frozen=True, eq=False)
 class GymnasiumEnvironment(HostEnvironment):
     """A Gymnasium environment with named attributes; `from_gymnasium` builds it.
 
     pool: the environments created so far.
-    space, encoder, offered, asked: its attributes, observations, actions and tasks.
-    episode_steps: after how many steps an episode is cut off, also by the bridge.
-    read_values: tells the attribute values of a state; `None` where a detector is to be learned instead.
-    labels: what that is learned from.
+    space, encoder, action_map, task_map: its attributes, observations, actions and tasks.
+    episode_steps: number of steps after which an episode is truncated.
+    read_values: returns the attribute values of a state; `None` if a detector is learned instead.
+    labels: training data of the detector.
     """
 
     name: str
     pool: EnvPool
     space: AttributeSpace
     encoder: Encoder
-    offered: Actions
+    action_map: Actions
     episode_steps: int
-    asked: Mapping[str, Task]
+    task_map: Mapping[str, Task]
     read_values: ReadValues | None
     labels: Labels | None
 
@@ -118,7 +118,7 @@ class GymnasiumEnvironment(HostEnvironment):
 
     @property
     def actions(self) -> ActionSpace:
-        return self.offered.space
+        return self.action_map.space
 
     @property
     def has_attribute_fn(self) -> bool:
@@ -126,7 +126,7 @@ class GymnasiumEnvironment(HostEnvironment):
 
     @property
     def tasks(self) -> Mapping[str, Task]:
-        return self.asked
+        return self.task_map
 
     def vector_env(self, num_envs: int) -> GymnasiumVectorEnv:
         return GymnasiumVectorEnv(self, num_envs)
@@ -137,7 +137,7 @@ class GymnasiumEnvironment(HostEnvironment):
 
 
 def another_value(space: AttributeSpace, max_steps: int) -> Task:
-    """The task that asks for some other value of one attribute, whatever becomes of the rest."""
+    """The task whose goal is another value of one random attribute; the others are free."""
     sizes = jnp.asarray(space.sizes)
 
     def draw(state: None, values: jax.Array, key: Key) -> Goal:
@@ -168,7 +168,7 @@ def _encoder(env: gymnasium.Env, encode: Callable[[Any], Any] | None) -> Encoder
 
 
 def _episode_steps(env: gymnasium.Env, wanted: int | None) -> int:
-    """The sooner of the environment's own limit and the one that is wanted."""
+    """The smaller of the environment's own limit and the one given."""
     if wanted is not None and wanted < 1:
         raise ConfigurationError(f"episode_steps is {wanted}; it must be at least 1.")
     own = env.spec.max_episode_steps if env.spec is not None else None

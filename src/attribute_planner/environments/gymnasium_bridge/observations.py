@@ -1,4 +1,4 @@
-"""From observations in a Gymnasium space to what networks see: a picture, or a vector of numbers about −1 to 1."""
+"""Converts observations of a Gymnasium space into images, or vectors with entries of about −1 to 1."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,23 +10,23 @@ from gymnasium import spaces
 from attribute_planner.environments.spaces import ImageSpec, VectorSpec
 from attribute_planner.errors import ConfigurationError, EnvironmentFaultError
 
-SMALLEST_PICTURE = 16
-"""A `uint8` box of at least this height and width is taken for a picture; a smaller one is a table of numbers."""
+SMALLEST_IMAGE = 16
+"""A `uint8` box of at least this height and width is treated as an image, a smaller one as a vector."""
 
 MAX_CHANNELS = 16
 MAX_NUMBERS = 2**16
-"""How long a vector may be; beyond it, one number a state is not the way to show a state."""
+"""Largest size of a vector."""
 
 LOOSE_BOUND = 1000.0
-"""Bounds of real numbers beyond this are taken for "anything goes" and not for the range of values to expect."""
+"""Larger bounds of floating-point numbers are ignored when values are scaled."""
 
 
 @dataclass(frozen=True)
 class Encoder:
-    """What the agent sees of a raw observation.
+    """Conversion of raw observations.
 
-    spec: shape and type of it.
-    encode: the raw observation as an array of that shape and type; raises where it does not fit.
+    spec: shape and type of the result.
+    encode: converts a raw observation; raises an error if it does not fit.
     """
 
     spec: VectorSpec | ImageSpec
@@ -34,35 +34,35 @@ class Encoder:
 
 
 def encoder_for(space: spaces.Space) -> Encoder:
-    """The encoder of a space: pictures stay pictures, everything else is flattened and scaled."""
-    if isinstance(space, spaces.Box) and _is_picture(space.shape, space.dtype):
-        picture = _picture_encoder(space.shape)
-        return Encoder(picture.spec, lambda observation: picture.encode(_fitting(space, observation)))
+    """The encoder of a space: images are not changed, everything else is flattened and scaled."""
+    if isinstance(space, spaces.Box) and _is_image(space.shape, space.dtype):
+        image = _image_encoder(space.shape)
+        return Encoder(image.spec, lambda observation: image.encode(_fitting(space, observation)))
     try:
         flat = spaces.flatten_space(space)
     except NotImplementedError:
         flat = None
     if not isinstance(flat, spaces.Box):
         raise ConfigurationError(
-            f"Observations in {space} cannot be turned into numbers by themselves: "
+            f"Observations in {space} cannot be converted automatically: "
             "pass encode_observation=…, a function from an observation to an array."
         )
     if flat.shape[0] > MAX_NUMBERS:
         raise ConfigurationError(
-            f"Observations in {space} come to {flat.shape[0]:,} numbers: pass encode_observation=… to have fewer."
+            f"Observations in {space} have {flat.shape[0]:,} numbers: pass encode_observation=… to reduce them."
         )
     return _flat_encoder(space, flat)
 
 
 def encoder_by(function: Callable[[Any], Any], example: Any) -> Encoder:
-    """The encoder that a user's function makes up; its shape and type are those of the example's encoding."""
+    """The encoder by a user's function; shape and type are those of the encoded example."""
     found = np.asarray(function(example))
-    if _is_picture(found.shape, found.dtype):
-        picture = _picture_encoder(found.shape)
-        return Encoder(picture.spec, lambda observation: picture.encode(np.asarray(function(observation))))
+    if _is_image(found.shape, found.dtype):
+        image = _image_encoder(found.shape)
+        return Encoder(image.spec, lambda observation: image.encode(np.asarray(function(observation))))
     _require_numbers(found)
     if not 1 <= found.size <= MAX_NUMBERS:
-        raise ConfigurationError(f"encode_observation returned {found.size:,} numbers; 1 to {MAX_NUMBERS:,} will do.")
+        raise ConfigurationError(f"encode_observation returned {found.size:,} numbers, not 1 to {MAX_NUMBERS:,}.")
 
     def encode(observation: Any) -> np.ndarray:
         encoded = np.asarray(function(observation))
@@ -73,30 +73,30 @@ def encoder_by(function: Callable[[Any], Any], example: Any) -> Encoder:
     return Encoder(VectorSpec(found.size), encode)
 
 
-def _is_picture(shape: tuple[int, ...], dtype: Any) -> bool:
+def _is_image(shape: tuple[int, ...], dtype: Any) -> bool:
     if dtype != np.uint8 or len(shape) not in (2, 3):
         return False
     *sides, channels = _channels_last(shape)
-    return min(sides) >= SMALLEST_PICTURE and channels <= MAX_CHANNELS
+    return min(sides) >= SMALLEST_IMAGE and channels <= MAX_CHANNELS
 
 
 def _channels_last(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """The shape `[H, W, C]` of a picture that may lack channels, or have them first."""
+    """The shape `[H, W, C]` of an image without channels, or with channels first or last."""
     if len(shape) == 2:
         return (*shape, 1)
     return (*shape[1:], shape[0]) if shape[0] <= MAX_CHANNELS < shape[2] else shape
 
 
-def _picture_encoder(shape: tuple[int, ...]) -> Encoder:
+def _image_encoder(shape: tuple[int, ...]) -> Encoder:
     height, width, channels = _channels_last(shape)
 
-    def encode(picture: np.ndarray) -> np.ndarray:
-        _require_shape(picture, shape)
-        if picture.dtype != np.uint8:
-            raise EnvironmentFaultError(f"the picture has type {picture.dtype}; it must have uint8.")
+    def encode(image: np.ndarray) -> np.ndarray:
+        _require_shape(image, shape)
+        if image.dtype != np.uint8:
+            raise EnvironmentFaultError(f"the image has type {image.dtype}; it must have uint8.")
         if len(shape) == 2:
-            return picture[..., None]
-        return picture if picture.shape == (height, width, channels) else np.moveaxis(picture, 0, -1)
+            return image[..., None]
+        return image if image.shape == (height, width, channels) else np.moveaxis(image, 0, -1)
 
     return Encoder(ImageSpec(height, width, channels), encode)
 
@@ -116,7 +116,7 @@ def _flat_encoder(space: spaces.Space, flat: spaces.Box) -> Encoder:
 
 
 def _scaling(flat: spaces.Box) -> tuple[np.ndarray, np.ndarray]:
-    """`float32[N]` middle and half-width of the range of each number; 0 and 1 where it is to be left alone."""
+    """`float32[N]` centre and half-width of the range of each number; 0 and 1 if it is not scaled."""
     low, high = flat.low.astype(np.float64), flat.high.astype(np.float64)
     widest = np.maximum(np.abs(low), np.abs(high))
     is_range = np.isfinite(widest) & (low < high) & (widest > 1)
@@ -127,7 +127,7 @@ def _scaling(flat: spaces.Box) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _fitting(space: spaces.Box, observation: Any) -> np.ndarray:
-    """The observation as an array, which must be of the shape and kind that its space tells; bounds may be exceeded."""
+    """The observation as an array of the shape and kind of its space; bounds are not checked."""
     array = np.asarray(observation)
     _require_shape(array, space.shape)
     if not np.can_cast(array.dtype, space.dtype, "same_kind"):

@@ -1,4 +1,4 @@
-"""Orders that cost something: to build and to train. What one unit takes of ore, supply and room, the next lacks."""
+"""Orders with a cost: build and train. Units share ore, supply and room, in the order of the units."""
 
 from dataclasses import replace
 
@@ -22,15 +22,15 @@ from attribute_planner.environments.starcraft.state import (
 MAKERS = {Kind.SCV: Kind.COMMAND_CENTRE, Kind.MARINE: Kind.BARRACKS} | dict.fromkeys(
     (Kind.DEPOT, Kind.BARRACKS, Kind.ENGINEERING_BAY, Kind.TURRET), Kind.SCV
 )
-"""Who makes what."""
+"""The kind that produces each kind."""
 STRUCTURES = (Kind.DEPOT, Kind.ENGINEERING_BAY, Kind.TURRET)
 BUILDINGS = (Kind.COMMAND_CENTRE, Kind.BARRACKS, *STRUCTURES)
 NOWHERE = 2**30
-"""A place beyond all others."""
+"""An index out of bounds."""
 
 
 def order_products(rules: Rules, game: Game, action: jax.Array) -> Game:
-    """Begin whatever is ordered and possible."""
+    """Start all orders that are possible."""
     order = jnp.asarray(np.array(rules.makes, np.int32))[action]
     order = jnp.where(accept(rules, game, order), order, Kind.NOTHING)
     ore = game.ore - _look_up({kind: product.ore for kind, product in PRODUCTS.items()}, order).sum()
@@ -39,7 +39,7 @@ def order_products(rules: Rules, game: Game, action: jax.Array) -> Game:
 
 
 def accept(rules: Rules, game: Game, order: jax.Array) -> jax.Array:
-    """`[U]` which units begin what they are ordered, `[U]` kinds: one after the other, as far as the means reach."""
+    """`[U]` which units start their order, `[U]` kinds: in the order of the units, while the means last."""
     tile = game.units.position // TILE
     possible = can_make(rules, game, order) & (~is_building(order) | has_room(rules, game, tile, order))
     corner, size = footprint(tile, order)
@@ -57,19 +57,19 @@ def accept(rules: Rules, game: Game, order: jax.Array) -> jax.Array:
 
 
 def _as_bits(matrix: jax.Array) -> jax.Array:
-    """`int32[N]` each row `bool[N, M]` as one number."""
+    """`int32[N]` each row of `bool[N, M]` as a bit mask."""
     return (matrix.astype(jnp.int32) << jnp.arange(matrix.shape[1])[None]).sum(axis=1)
 
 
 def means(game: Game) -> jax.Array:
-    """`[4]` what is left of ore, of supply, of places for units and of places for structures."""
+    """`[4]` available ore, supply, unit entries and structure entries."""
     supply = supply_given(game) - supply_used(game)
     unit_places = (game.units.kind == Kind.NOTHING).sum()
     return jnp.stack([game.ore, supply, unit_places, (game.structures.kind == Kind.NOTHING).sum()])
 
 
 def needs(kind: jax.Array) -> jax.Array:
-    """`[..., 4]` what it takes to begin a kind `[...]`: ore, supply, a place for a unit, a place for a structure."""
+    """`[..., 4]` what a kind `[...]` needs: ore, supply, unit entries, structure entries."""
     table = [
         (product.ore, product.uses, kind in (Kind.SCV, Kind.BARRACKS), kind in STRUCTURES)
         for kind, product in sorted(PRODUCTS.items())
@@ -78,7 +78,7 @@ def needs(kind: jax.Array) -> jax.Array:
 
 
 def can_make(rules: Rules, game: Game, order: jax.Array) -> jax.Array:
-    """`[U]` which units are free to make what they are ordered, `[U]` kinds, if they have the means and the room."""
+    """`[U]` which units can execute their order, `[U]` kinds, given the means and the room."""
     is_maker = (order != Kind.NOTHING) & (game.units.kind == _look_up(dict(MAKERS), order))
     structures = game.structures
     bay = ((structures.kind == Kind.ENGINEERING_BAY) & (structures.timer == 0)).any()
@@ -86,7 +86,7 @@ def can_make(rules: Rules, game: Game, order: jax.Array) -> jax.Array:
 
 
 def has_room(rules: Rules, game: Game, tile: jax.Array, kind: jax.Array) -> jax.Array:
-    """`[N]` whether buildings fit at tiles `[N, 2]`: each on the map, and clear of buildings and mineral fields."""
+    """`[N]` whether buildings at tiles `[N, 2]` are on the map and do not overlap buildings or mineral fields."""
     corner, size = footprint(tile, kind)
     inside = ((corner >= 0) & (corner + size <= rules.map_tiles)).all(axis=-1)
     fields = jnp.asarray(layout_of(rules.map_tiles).fields)
@@ -100,7 +100,7 @@ def has_room(rules: Rules, game: Game, tile: jax.Array, kind: jax.Array) -> jax.
 
 def _overlap(corner: jax.Array, size: jax.Array, other: jax.Array, other_size: jax.Array) -> jax.Array:
     """`[N, M]` whether two rectangles share a tile; upper left tiles and sizes are `[N, 2]` and `[M, 2]`."""
-    # The barrier keeps the compiler from working each rectangle out anew for every pair, which takes twice as long.
+    # The barrier keeps the compiler from computing the rectangles again for every pair, which is twice as slow.
     corner, size, other, other_size = jax.lax.optimization_barrier((corner, size, other, other_size))
     on_axis = [
         (corner[:, None, axis] < (other + other_size)[None, :, axis])
@@ -118,7 +118,7 @@ def footprint(tile: jax.Array, kind: jax.Array) -> tuple[jax.Array, jax.Array]:
 
 
 def _put_to_work(units: Units, order: jax.Array) -> Units:
-    """Those that begin something construct or train from now on, and obey nobody until that is done."""
+    """Units that start an order construct or train, and accept no orders until it is finished."""
     works = order != Kind.NOTHING
     phase = jnp.where(is_building(order), jnp.int32(Phase.CONSTRUCTING), jnp.int32(Phase.TRAINING))
     return replace(
@@ -132,7 +132,7 @@ def _put_to_work(units: Units, order: jax.Array) -> Units:
 
 
 def _add_units(units: Units, order: jax.Array) -> Units:
-    """SCVs and barracks, which are unfinished for now, take the next places."""
+    """Add unfinished SCVs and barracks at the next unused entries."""
     place = _next_places(units.kind, (order == Kind.SCV) | (order == Kind.BARRACKS))
     here = tile_centre(units.position // TILE)
     at_door = here + jnp.asarray(door_offset(Kind.COMMAND_CENTRE))[None]
@@ -160,31 +160,31 @@ def _add_structures(game: Game, order: jax.Array) -> Structures:
 
 
 def _next_places(kinds: jax.Array, adds: jax.Array) -> jax.Array:
-    """`[U]` the places that the units' additions take, one after the other; none is ever given up."""
+    """`[U]` the entries for new things, in order; entries are never freed."""
     first_free = (kinds != Kind.NOTHING).sum()
     return jnp.where(adds, first_free + jnp.cumsum(adds) - 1, NOWHERE)
 
 
 def _put(numbers: jax.Array, place: jax.Array, new: jax.Array) -> jax.Array:
-    """The numbers `[N, ...]` with new ones `[U, ...]` at their places `[U]`."""
+    """The array `[N, ...]` with new entries `[U, ...]` at indices `[U]`."""
     return numbers.at[place].set(new, mode="drop")
 
 
 def is_structure(kind: jax.Array) -> jax.Array:
-    """`[...]` whether a kind is a building that obeys nobody."""
+    """`[...]` whether a kind is a building that accepts no orders."""
     return (kind == Kind.DEPOT) | (kind == Kind.ENGINEERING_BAY) | (kind == Kind.TURRET)
 
 
 def is_building(kind: jax.Array) -> jax.Array:
-    """`[...]` whether a kind is a building, which takes up room on the map."""
+    """`[...]` whether a kind is a building, which needs room on the map."""
     return (kind == Kind.COMMAND_CENTRE) | (kind == Kind.BARRACKS) | is_structure(kind)
 
 
 def _frames(kind: jax.Array) -> jax.Array:
-    """How long it takes to make a kind."""
+    """Production time of a kind."""
     return _look_up({kind: product.frames for kind, product in PRODUCTS.items()}, kind)
 
 
 def _look_up(numbers: dict[Kind, int], kind: jax.Array) -> jax.Array:
-    """The number of each kind; 0 for those that are not mentioned."""
+    """The number of each kind; 0 for kinds that are not in `numbers`."""
     return jnp.asarray(np.array([numbers.get(kind, 0) for kind in Kind], np.int32))[kind]

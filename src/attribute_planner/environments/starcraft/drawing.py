@@ -1,10 +1,11 @@
-"""A picture of a game for people: the map with everything on it and how far it has come, and the numbers beside it."""
+"""An image of a game for people: the map with progress bars, and a panel of numbers."""
 
 from dataclasses import dataclass
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import UInt8
 from PIL import Image, ImageDraw, ImageFont
 
 from attribute_planner.environments.starcraft.layout import (
@@ -48,8 +49,8 @@ SCV_COLORS = {
 }
 
 
-def draw_game(rules: Rules, game: Game) -> np.ndarray:
-    """`uint8[H, W, 3]` the map on the left, time and numbers on the right."""
+def draw_game(rules: Rules, game: Game) -> UInt8[np.ndarray, "H W 3"]:
+    """The map on the left, time and numbers on the right."""
     game = jax.tree.map(jnp.asarray, game)
     side = rules.map_tiles * TILE_SIZE
     image = Image.new("RGB", (side + PANEL, side), GROUND)
@@ -64,14 +65,14 @@ def draw_game(rules: Rules, game: Game) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Canvas:
-    """Where to draw, and with which letters."""
+    """The drawing and its fonts."""
 
     draw: ImageDraw.ImageDraw
     small: ImageFont.FreeTypeFont | ImageFont.ImageFont
     large: ImageFont.FreeTypeFont | ImageFont.ImageFont
 
     def building(self, kind: Kind, tile: np.ndarray, *, finished: bool) -> tuple[int, int, int, int]:
-        """A labelled rectangle, pale if it is unfinished; returns its box."""
+        """Draw a labelled rectangle, pale if unfinished; returns its box."""
         left, top = (int(each) * TILE_SIZE for each in footprint_corner(tile, kind))
         box = (
             left + 1,
@@ -86,7 +87,7 @@ class Canvas:
         return box
 
     def progress(self, box: tuple[int, int, int, int], share: float, what: str) -> None:
-        """A bar along the lower edge of a box, filled from the left."""
+        """Draw a progress bar along the lower edge of a box."""
         left, right, bottom = box[0] + 4, box[2] - 4, box[3] - 3
         self.draw.rectangle((left, bottom - 5, right, bottom), fill=BAR_GROUND)
         self.draw.rectangle((left, bottom - 5, left + round((right - left) * share), bottom), fill=BARS[what])
@@ -118,7 +119,7 @@ def _columns(game: Game) -> tuple[jax.Array, jax.Array, jax.Array]:
 
 
 def _draw_buildings(canvas: Canvas, units: Units) -> None:
-    """Command centre and barracks, with what they train, and marines at the door."""
+    """Draw command centre and barracks, with training progress and marines."""
     position = np.asarray(units.position)
     for unit, kind in enumerate(map(int, units.kind)):
         if kind not in (Kind.COMMAND_CENTRE, Kind.BARRACKS):
@@ -191,7 +192,7 @@ def _draw_legend(canvas: Canvas, left: int, top: int) -> None:
 
 
 def _unfinished(game: Game, kind: Kind) -> int:
-    """How many of a kind are being built or trained."""
+    """Number of a kind that is being built or trained."""
     units, structures = game.units, game.structures
     if kind == Kind.MARINE:
         return int(((units.kind == Kind.BARRACKS) & (units.phase == Phase.TRAINING)).sum())
@@ -206,7 +207,7 @@ def _doing(phase: int) -> str:
 
 
 def _pixels(position: np.ndarray) -> tuple[int, int]:
-    """Where in the picture a position of the map is."""
+    """Position on the map in pixels of the image."""
     return int(position[0]) * TILE_SIZE // TILE, int(position[1]) * TILE_SIZE // TILE
 
 

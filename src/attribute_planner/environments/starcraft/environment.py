@@ -1,4 +1,4 @@
-"""StarCraft build orders: mine ore, build, train, until there is so much of each kind as was asked for."""
+"""StarCraft build orders: mine ore, build and train until the goal's number of each kind is reached."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,32 +23,32 @@ from attribute_planner.errors import ConfigurationError
 ORE_PER_VALUE = 25
 MOST_ORE_VALUE = 40
 MOST_COUNTED = {Kind.DEPOT: 7, Kind.MARINE: 15, Kind.ENGINEERING_BAY: 3, Kind.TURRET: 7}
-"""Up to which number each kind is told apart; SCVs and barracks are bounded by the unit limit."""
+"""Largest attribute value of each kind; SCVs and barracks are bounded by the unit limit."""
 
 
 @dataclass(frozen=True)
 class StarcraftBuild(PureEnvironment):
-    """A simulator of Brood War's economy rules. It is not the game, which needs data files that cannot be passed on.
+    """A simulator of Brood War's economy rules. It is not the game, whose data files cannot be redistributed.
 
-    From the game: what things cost, how long they take, what they need and measure; how SCVs move and mine; supply.
-    There is no enemy and no gas, nothing dies, mineral fields do not run out within an episode, and nothing blocks a
-    unit's way. From the paper: what may be made, the actions, the attributes, 500 steps an episode from one start.
+    From the game: costs, durations, requirements and sizes; movement and mining of SCVs; supply. There is no enemy and
+    no gas, nothing dies, mineral fields do not run out within an episode, and units do not block each other. From the
+    paper: the kinds, the actions, the attributes, and episodes of 500 steps from one start state.
 
-    Our choices, where neither says: the map (one base on 32 × 32 tiles, see `layout`), the upper limits of the tasks,
-    up to which number the attributes count (7 depots, 15 marines, 3 engineering bays, 7 turrets: more look the same),
-    and room for 8 depots in all (`large`: for 16 depots, engineering bays and turrets).
+    Our choices, where neither specifies it: the map (one base on 32 × 32 tiles, see `layout`), the upper limits of the
+    tasks, the largest attribute values (7 depots, 15 marines, 3 engineering bays, 7 turrets; larger numbers are
+    clipped), and at most 8 depots in all (`large`: 16 depots, engineering bays and turrets).
 
-    Every step each unit is told one action out of one list for all; what it cannot do it ignores, and goes on with what
-    it was doing. Units that nothing can be told, because they construct, train or are unfinished, are not active.
+    At every step each unit gets one action from the same list. A unit ignores an action that it cannot execute and
+    continues what it was doing. Units that construct, train or are unfinished are not active.
 
-    version: `small` (SCVs, depots, barracks, marines) or `large` (engineering bays and turrets as well).
+    version: `small` (SCVs, depots, barracks, marines) or `large` (also engineering bays and turrets).
     frames_per_step: frames of the game between two actions.
-    unit_limit: how many SCVs, command centres and barracks there can be, unfinished ones too.
-    interruptible_mining: whether an SCV obeys while it mines; if not, it obeys again once its ore is delivered.
-    map_tiles: the side of the square map, in tiles of 32 pixels.
-    depots, barracks, marines, engineering_bays, turrets: the largest number of each that a task asks for.
-    shows_attributes: whether the attributes are part of what a unit sees, as in the paper.
-    episode_steps: after how many steps an episode is cut off; a task may take as many.
+    unit_limit: maximum number of SCVs, command centres and barracks, including unfinished ones.
+    interruptible_mining: whether an SCV accepts orders while it mines; if not, it does after its ore is delivered.
+    map_tiles: side of the square map, in tiles of 32 pixels.
+    depots, barracks, marines, engineering_bays, turrets: largest number of each in a task's goal.
+    shows_attributes: whether the attributes are part of a unit's observation, as in the paper.
+    episode_steps: number of steps after which an episode is truncated; also the limit of the tasks.
     """
 
     version: str = "small"
@@ -65,15 +65,15 @@ class StarcraftBuild(PureEnvironment):
     episode_steps: int = 500
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "name", f"starcraft-{self.version}")  # follows from a parameter, so it is none itself
+        object.__setattr__(self, "name", f"starcraft-{self.version}")  # not a parameter, because it follows from one
         for name, limit in self.limits.items():
-            # Where more than the last number look like it, an exact goal must stay below it.
+            # Numbers beyond the largest value are clipped to it, so an exact goal must be below it.
             kind = Kind[name.upper()]
             most = self.most(kind) - (kind in MOST_COUNTED)
             if not 0 <= limit <= most:
-                raise ConfigurationError(f"A task can ask for 0 to {most} {name}, not {limit}.")
+                raise ConfigurationError(f"The limit of {name} in tasks is {limit}; it must be between 0 and {most}.")
         if not any(self.limits.values()):
-            raise ConfigurationError("The tasks need an upper limit above 0 for at least one kind.")
+            raise ConfigurationError("The tasks need a limit above 0 for at least one kind.")
 
     @property
     def rules(self) -> Rules:
@@ -81,7 +81,7 @@ class StarcraftBuild(PureEnvironment):
 
     @property
     def limits(self) -> dict[str, int]:
-        """The largest number of each kind that a task asks for; ore and SCVs are never asked for."""
+        """Largest number of each kind in a task's goal; goals do not include ore and SCVs."""
         limits = {
             Kind.DEPOT: self.depots,
             Kind.BARRACKS: self.barracks,
@@ -96,7 +96,7 @@ class StarcraftBuild(PureEnvironment):
         return _attributes_of(self)
 
     def most(self, kind: Kind) -> int:
-        """The largest number of a kind that is told apart."""
+        """Largest attribute value of a kind."""
         if kind == Kind.SCV:
             return self.unit_limit - 1
         return self.unit_limit - 1 - START_SCVS if kind == Kind.BARRACKS else MOST_COUNTED[kind]
@@ -111,7 +111,7 @@ class StarcraftBuild(PureEnvironment):
 
     @property
     def view(self) -> View:
-        """The words that the units' observations are made of."""
+        """The vocabulary of the observations."""
         return View(self.rules, self.attributes if self.shows_attributes else None)
 
     @property
@@ -119,7 +119,7 @@ class StarcraftBuild(PureEnvironment):
         return self.view.spec
 
     def reset(self, key: Key) -> Game:
-        """The start, which is always the same."""
+        """The start state, which is always the same."""
         del key
         return new_game(self.rules)
 
@@ -141,11 +141,11 @@ class StarcraftBuild(PureEnvironment):
 
     @property
     def curriculum(self) -> tuple[Task, ...]:
-        """Tasks whose upper limits rise linearly to the main task's."""
+        """Tasks whose limits increase linearly to those of the main task."""
         return _curriculum_of(self)
 
     def oracle(self, states: Game, goals: Goal, max_steps: int) -> jax.Array:
-        """The scripted player's success."""
+        """Success of the scripted policy."""
         return reaches(self, states, goals, max_steps)
 
     def render(self, state: Game) -> np.ndarray:
@@ -164,7 +164,7 @@ def _attributes_of(env: StarcraftBuild) -> AttributeSpace:
     return AttributeSpace((Attribute("ore", range(MOST_ORE_VALUE + 1)), *numbers))
 
 
-# A task keeps its identity, so that what is compiled for it once serves whenever it is asked for.
+# Cached, so that a task is the same object at every call and its functions are compiled once.
 @lru_cache
 def _tasks_of(env: StarcraftBuild) -> Mapping[str, Task]:
     return build_tasks(env.attributes, env.limits, env.episode_steps)

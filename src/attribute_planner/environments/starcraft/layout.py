@@ -1,9 +1,9 @@
-"""The ground of a game: where the command centre and the mineral fields lie, and the ways of the workers between them.
+"""The map: positions of the command centre and the mineral fields, and the paths of the workers between them.
 
-The game's own sizes of things make the ways what they are. The fields stand in a bent column west of the command
-centre, a gap of three or four tiles away, as they do in the game: workers travel 78 to 111 pixels, 98 on average. The
-rest is our choice: a square map with the command centre in the middle, four SCVs beside it on the side of the fields,
-and new units that appear at the lower left corner of the building that trained them.
+The sizes of things are those of the game. The fields are in a curved column west of the command centre, three or four
+tiles away, as in the game: workers travel 78 to 111 pixels, 98 on average. The rest is our choice: a square map with
+the command centre in the middle, four SCVs beside it towards the fields, and new units at the lower left corner of the
+building that trained them.
 """
 
 from dataclasses import dataclass
@@ -23,25 +23,25 @@ from attribute_planner.environments.starcraft.rules import (
 
 FIELD_WIDTH, FIELD_HEIGHT = 2, 1
 FIELD_ROWS = (-4, -2, -1, 0, 1, 2, 3, 4)
-"""Each field's row of tiles, counted down from the command centre's uppermost one."""
+"""Row of each field in tiles, from the top row of the command centre downwards."""
 FIELD_GAPS = (3, 3, 4, 4, 3, 4, 4, 3)
-"""How many tiles lie between each field and the command centre's left edge."""
-CENTRE_BODY = (58, 41)
-"""How far the command centre's body reaches from its centre, in pixels: a little less than its footprint."""
+"""Number of tiles between each field and the left edge of the command centre."""
+CENTRE_HALF_SIZE = (58, 41)
+"""Half the size of the command centre in pixels: slightly smaller than its footprint."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """The ground of a map. A place is where a worker stands to mine a field, or to deliver that field's ore.
+    """Positions on a map. A place is where a worker mines a field, or delivers the ore of that field.
 
-    centre: `[2]` the command centre's tile, from which its footprint is measured.
-    fields: `[F, 2]` the upper left tile of each mineral field.
+    centre: `[2]` tile of the command centre.
+    fields: `[F, 2]` upper left tile of each mineral field.
     field_boxes: `[F, 4]` left, top, right and bottom of each field in pixels.
     places: `[2F, 2]` in pixels: beside each field, then where its ore is delivered.
-    lengths: `[2F, 2F]` whole pixels between places.
-    nearest_free: `[F, 2^F]` for a field and the busy ones, as bits: the nearest free one in range, or −1.
-    scvs: `[4, 2]` where the first SCVs stand, in pixels.
-    side: the map's side in pixels.
+    lengths: `[2F, 2F]` distances between places, rounded to pixels.
+    nearest_free: `[F, 2^F]` given a field and a bit mask of busy fields: the nearest free one in range, or −1.
+    scvs: `[4, 2]` positions of the first SCVs in pixels.
+    side: side of the map in pixels.
     """
 
     centre: np.ndarray
@@ -56,7 +56,7 @@ class Layout:
 
 @lru_cache
 def layout_of(map_tiles: int) -> Layout:
-    """The ground of a map with so many tiles a side."""
+    """The layout of a map with `map_tiles` tiles per side."""
     centre = np.array([map_tiles // 2, map_tiles // 2 - 1], np.int32)
     left, top = footprint_corner(centre, Kind.COMMAND_CENTRE)
     fields = np.array(
@@ -72,13 +72,13 @@ def layout_of(map_tiles: int) -> Layout:
 
 
 def footprint_corner(tile: np.ndarray, kind: Kind) -> np.ndarray:
-    """`[2]` the upper left tile of a building that is placed at a tile: the tile is in the building's middle."""
+    """`[2]` upper left tile of a building with its centre at `tile`."""
     product = PRODUCTS[kind]
     return np.asarray(tile) - (product.width // 2, product.height // 2)
 
 
 def centre_position(tile: np.ndarray, kind: Kind) -> np.ndarray:
-    """`[2]` the middle, in pixels, of a building that is placed at a tile."""
+    """`[2]` centre, in pixels, of a building placed at `tile`."""
     product = PRODUCTS[kind]
     return (footprint_corner(tile, kind) * TILE + np.array([product.width, product.height]) * TILE // 2).astype(
         np.int32
@@ -86,19 +86,19 @@ def centre_position(tile: np.ndarray, kind: Kind) -> np.ndarray:
 
 
 def door_offset(kind: Kind) -> np.ndarray:
-    """`[2]` from the middle of a building's tile to where the units appear that it trains: its lower left corner."""
+    """`[2]` offset from the centre of a building's tile to where its trained units appear: the lower left corner."""
     product = PRODUCTS[kind]
     return np.array([-(product.width // 2) - 1, product.height - product.height // 2], np.int32) * TILE
 
 
 def whole_distance(offset: np.ndarray) -> np.ndarray:
-    """`[...]` lengths of offsets `[..., 2]`, to the nearest whole pixel."""
+    """`[...]` lengths of offsets `[..., 2]`, rounded to pixels."""
     return np.floor(np.sqrt((np.asarray(offset, np.int64) ** 2).sum(axis=-1)) + 0.5).astype(np.int32)
 
 
 def _places(field_boxes: np.ndarray, centre: np.ndarray) -> np.ndarray:
-    """The nearest two points at which an SCV touches a field and the command centre, for each field."""
-    low, high = centre - CENTRE_BODY - SCV_REACH, centre + CENTRE_BODY + SCV_REACH
+    """`[2F, 2]` for each field, the nearest points at which an SCV touches the field and the command centre."""
+    low, high = centre - CENTRE_HALF_SIZE - SCV_REACH, centre + CENTRE_HALF_SIZE + SCV_REACH
     field_low, field_high = field_boxes[:, :2] - SCV_REACH, field_boxes[:, 2:] + SCV_REACH
     beside_field = np.clip(centre, field_low, field_high)
     at_centre = np.clip(beside_field, low, high)

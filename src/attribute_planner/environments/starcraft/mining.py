@@ -1,8 +1,8 @@
-"""Mining: workers go to and fro between fields and command centre by themselves; only one works on a field at a time.
+"""Mining: workers move between fields and command centre by themselves; one worker at a time mines a field.
 
-In a frame, first every worker that is done with its work, its way or its delivery goes on to what comes next; then
-those that stand beside a field on which nobody works begin, in the order of the units; then the rest leave for the
-nearest free field in range, or wait if there is none. Nothing happens in between, so time leaps from event to event.
+In a frame, first every worker whose phase ends begins the next one; then workers beside a free field begin to mine, in
+the order of the units; then the others leave for the nearest free field in range, or wait if there is none. Nothing
+happens between these events, so the simulation jumps from event to event.
 """
 
 from dataclasses import dataclass, replace
@@ -22,12 +22,12 @@ NEVER = 2**30
 @jax.tree_util.register_dataclass
 @dataclass(frozen=True)
 class Workers:
-    """What mining changes of the units, `[U]` each, while a step goes by.
+    """The part of the units that mining changes within a step, `[U]` each.
 
-    frames: `[]` frames of the step that are left.
-    ore: `[]` ore that was delivered.
+    frames: `[]` remaining frames of the step.
+    ore: `[]` delivered ore.
     phase, timer, field, cargo, committed: as in `Units`.
-    came_from: the place that a worker left last in this step; −1 if it left none.
+    came_from: the last place that a worker left in this step; −1 if it left none.
     """
 
     frames: jax.Array
@@ -41,13 +41,13 @@ class Workers:
 
 
 def mine(rules: Rules, units: Units) -> tuple[Units, jax.Array]:
-    """The units after a step of mining, and the ore that they delivered. Those that do not gather stay as they are."""
+    """The units after a step of mining, and the delivered ore. Units that do not gather do not change."""
     ground = layout_of(rules.map_tiles)
     workers = Workers(
         frames=jnp.int32(rules.frames_per_step),
         ore=jnp.int32(0),
         phase=units.phase,
-        # Whoever waits looks again in the first frame: an order may have called away the one that was in its way.
+        # Waiting workers check again in the first frame: an order may have freed their field.
         timer=jnp.where(units.phase == Phase.AT_FIELD, 1, units.timer),
         field=units.field,
         cargo=units.cargo,
@@ -72,14 +72,14 @@ def mine(rules: Rules, units: Units) -> tuple[Units, jax.Array]:
 def _until_next_event(ground: Layout, workers: Workers) -> Workers:
     gathers = is_any(workers.phase, GATHERING)
     left = jnp.where(gathers & (workers.timer > 0), workers.timer, NEVER)
-    leap = jnp.minimum(left.min(), workers.frames)
-    timer = jnp.where(gathers, jnp.maximum(workers.timer - leap, 0), workers.timer)
-    workers = replace(workers, frames=workers.frames - leap, timer=timer)
-    return _take_another_field(ground, _begin_work(_finish_phases(ground, workers, done=left == leap)))
+    skipped = jnp.minimum(left.min(), workers.frames)
+    timer = jnp.where(gathers, jnp.maximum(workers.timer - skipped, 0), workers.timer)
+    workers = replace(workers, frames=workers.frames - skipped, timer=timer)
+    return _take_another_field(ground, _begin_work(_finish_phases(ground, workers, done=left == skipped)))
 
 
 def _finish_phases(ground: Layout, workers: Workers, done: jax.Array) -> Workers:
-    """Arrived at the field: stand beside it. Done with the work: go home. Home: deliver, and back to the field."""
+    """After the way to the field, wait beside it. After mining, return. After returning, deliver and go back."""
     arrived = done & (workers.phase == Phase.TO_FIELD)
     worked = done & (workers.phase == Phase.MINING)
     delivered = done & (workers.phase == Phase.RETURNING)
@@ -99,7 +99,7 @@ def _finish_phases(ground: Layout, workers: Workers, done: jax.Array) -> Workers
 
 
 def _begin_work(workers: Workers) -> Workers:
-    """Of the workers beside a field, the first begins if nobody is at work there."""
+    """The first worker beside each field begins to mine if the field is free."""
     waits = workers.phase == Phase.AT_FIELD
     wanted = jax.lax.associative_scan(jnp.bitwise_or, jnp.where(waits, _bit(workers.field), 0))
     wanted_before = jnp.concatenate([jnp.zeros(1, jnp.int32), wanted[:-1]])
@@ -113,7 +113,7 @@ def _begin_work(workers: Workers) -> Workers:
 
 
 def _take_another_field(ground: Layout, workers: Workers) -> Workers:
-    """The workers that are still beside a busy field go to the nearest free one in range."""
+    """Workers beside a busy field go to the nearest free field in range."""
     other = jnp.asarray(ground.nearest_free)[workers.field, _busy(workers)]
     leaves = (workers.phase == Phase.AT_FIELD) & (other >= 0)
     return replace(
@@ -126,7 +126,7 @@ def _take_another_field(ground: Layout, workers: Workers) -> Workers:
 
 
 def _busy(workers: Workers) -> jax.Array:
-    """`[]` the fields at which somebody works, as bits."""
+    """`[]` bit mask of the fields that are being mined."""
     return jnp.bitwise_or.reduce(jnp.where(workers.phase == Phase.MINING, _bit(workers.field), 0))
 
 
@@ -146,7 +146,7 @@ def _hop_frames(ground: Layout) -> jax.Array:
 
 
 def _ways(ground: Layout, workers: Workers) -> Way:
-    """The ways of workers that left a place in this step; they set off from a stand."""
+    """The paths of workers that left a place in this step; they start at rest."""
     goes_to = workers.field + jnp.where(workers.phase == Phase.RETURNING, FIELDS, 0)
     places = jnp.asarray(ground.places)
     return Way(

@@ -1,9 +1,8 @@
-"""What a unit sees: a bag of words. Each word is a thing in a state, at a cell of the 17 × 17 window around the unit.
+"""Observation of a unit: a bag of words. A word is a thing with a flag at a cell of the 17 × 17 window around it.
 
-The window's cells measure 32 pixels, and the unit is in the middle of the middle one. A thing's kind and its flag
-(idle, gathering, constructing, being built) make one word, not two: there are few such pairs, and so half as many words
-to add up. A thing of several tiles is seen at its middle. The unit itself has a word of its own, without a cell. The
-attributes, as words without a cell, end the bag.
+The cells of the window have 32 pixels, and the unit is at the centre of the middle cell. The kind of a thing and its
+flag (idle, gathering, constructing, being built) are one word, not two, which halves the number of words. A thing of
+several tiles is observed at its centre. The unit itself and the attributes have words without a cell.
 """
 
 from dataclasses import dataclass
@@ -27,7 +26,7 @@ UNIT_FEATURES = (
     *("command_centre_idle", "command_centre_training"),
     *("barracks_idle", "barracks_training", "barracks_unfinished"),
 )
-"""What a unit can be seen as; a unit sees itself as one of them too."""
+"""Features of units, also of the observing unit itself."""
 OTHER_FEATURES = {
     "small": ("mineral_field", "marine", "depot", "depot_unfinished"),
     "large": (
@@ -36,15 +35,15 @@ OTHER_FEATURES = {
     ),
 }
 HIDDEN = -1
-"""The feature of what is not on the map."""
+"""Feature of a thing that is not on the map."""
 
 
 @dataclass(frozen=True)
 class View:
-    """The words of an environment.
+    """The vocabulary of the observations.
 
-    rules: its settings.
-    attributes: its attributes, which are shown to every unit; `None` if they are not.
+    rules: settings of the simulation.
+    attributes: the attributes, which every unit observes; `None` if they are not part of the observation.
     """
 
     rules: Rules
@@ -52,12 +51,12 @@ class View:
 
     @property
     def features(self) -> tuple[str, ...]:
-        """What can be seen at a cell."""
+        """Features at a cell."""
         return UNIT_FEATURES + OTHER_FEATURES[self.rules.version]
 
     @property
     def first_of_own(self) -> int:
-        """The first of the words for what a unit itself is."""
+        """First word of the unit itself."""
         return len(self.features) * CELLS
 
     @property
@@ -73,26 +72,26 @@ class View:
         return WordsSpec(count, self.first_of_attributes + int(np.sum(shown)), tuple(range(count)))
 
     def words(self, game: Game, values: jax.Array, sees: jax.Array) -> jax.Array:
-        """`int16[U, count]` what the units that `sees` `[U]` names see, given the attribute values `int32[A]`."""
+        """`int16[U, count]` words of the units `sees` `bool[U]`, given the attribute values `int32[A]`."""
         rules, units = self.rules, game.units
         own = units_seen_as(units)
         feature = jnp.concatenate([own, _others_seen_as(rules, self.features, game)])
         position = _positions(rules, game) + TILE * WINDOW // 2
-        # The barrier keeps the compiler from looking features and positions up anew for every pair.
+        # The barrier keeps the compiler from repeating the look-up of features and positions for every pair.
         feature, position = jax.lax.optimization_barrier((feature, position))
         column, row = ((position[None, :, axis] - units.position[:, None, axis]) // TILE for axis in (0, 1))
         inside = (column >= 0) & (column < WINDOW) & (row >= 0) & (row < WINDOW) & (feature >= 0)[None]
-        # A unit is no thing beside itself: it has its own word.
+        # The unit itself has its own word.
         inside &= jnp.arange(len(feature))[None] != jnp.arange(rules.unit_limit)[:, None]
-        seen = jnp.where(inside, (feature * CELLS)[None] + row * WINDOW + column, ABSENT)
-        parts = [(self.first_of_own + own)[:, None], seen]
+        observed = jnp.where(inside, (feature * CELLS)[None] + row * WINDOW + column, ABSENT)
+        parts = [(self.first_of_own + own)[:, None], observed]
         if self.attributes is not None:
             words = self.first_of_attributes + jnp.asarray(self.attributes.offsets) + values
             parts.append(jnp.broadcast_to(words[None], (rules.unit_limit, len(words))))
         return jnp.where(sees[:, None], jnp.concatenate(parts, axis=1), ABSENT).astype(jnp.int16)
 
     def text(self, word: int) -> str:
-        """A word as people say it: `depot 2 up 1 right`."""
+        """A word as text: `depot 2 up 1 right`."""
         if word == ABSENT:
             return "nothing"
         if word < self.first_of_own:
@@ -108,7 +107,7 @@ class View:
 
 
 def units_seen_as(units: Units) -> jax.Array:
-    """`int32[U]` each unit's feature; an SCV in training is not on the map."""
+    """`int32[U]` feature of each unit; an SCV in training is not on the map."""
     number = {name: i for i, name in enumerate(UNIT_FEATURES)}
     table = np.full((len(Kind), len(Phase)), HIDDEN, np.int32)
     table[Kind.SCV, :] = number["scv_moving"]
@@ -124,7 +123,7 @@ def units_seen_as(units: Units) -> jax.Array:
 
 
 def _others_seen_as(rules: Rules, features: tuple[str, ...], game: Game) -> jax.Array:
-    """`int32[N]` the features of structures, fields and marines."""
+    """`int32[N]` features of structures, fields and marines."""
     fields = jnp.full(FIELDS, np.int32(features.index("mineral_field")))
     some_marines = game.units.marines[-_groups_of_marines(rules) :] > 0
     marines = jnp.where(some_marines, features.index("marine"), HIDDEN).astype(jnp.int32)
@@ -136,13 +135,13 @@ def _structures_seen_as(features: tuple[str, ...], structures: Structures) -> ja
     for kind in (Kind.DEPOT, Kind.ENGINEERING_BAY, Kind.TURRET):
         if kind.name.lower() in features:
             table[kind] = features.index(kind.name.lower())
-    # The unfinished form of each feature follows it.
+    # Each feature is followed by its unfinished form.
     finished = jnp.asarray(table)[structures.kind]
     return jnp.where(finished == HIDDEN, HIDDEN, finished + (structures.timer > 0).astype(jnp.int32))
 
 
 def _positions(rules: Rules, game: Game) -> jax.Array:
-    """`int32[N, 2]` where units, structures, fields and marines are, in pixels; marines stand at their barracks."""
+    """`int32[N, 2]` positions of units, structures, fields and marines in pixels; marines are at their barracks."""
     boxes = layout_of(rules.map_tiles).field_boxes
     fields = jnp.asarray((boxes[:, :2] + boxes[:, 2:]) // 2)
     doors = game.units.position[-_groups_of_marines(rules) :] + jnp.asarray(door_offset(Kind.BARRACKS))[None]
@@ -150,7 +149,7 @@ def _positions(rules: Rules, game: Game) -> jax.Array:
 
 
 def _groups_of_marines(rules: Rules) -> int:
-    """How many places of units a barracks can have: those that are free at the start."""
+    """Maximum number of barracks: the units that do not exist at the start."""
     return rules.unit_limit - START_SCVS - 1
 
 

@@ -1,4 +1,4 @@
-"""Orders that cost nothing: to move and to mine. Each concerns its own unit alone, so all are carried out at once."""
+"""Orders without a cost: move and mine. They are independent of each other and executed at once."""
 
 from dataclasses import replace
 
@@ -23,9 +23,9 @@ from attribute_planner.environments.starcraft.state import GATHERING, Units, is_
 
 
 def order_journeys(rules: Rules, units: Units, action: jax.Array) -> Units:
-    """SCVs that are told to move or to mine set off at once: what they did is forgotten, what they carry is kept.
+    """SCVs that are ordered to move or mine set off at once, and keep the ore that they carry.
 
-    One that gathers already and is told to mine goes on with it. One that has ore in hand delivers that first.
+    The order to mine has no effect on an SCV that gathers already. An SCV that carries ore delivers it first.
     """
     field, distance = nearest_field(rules, units.position)
     listens = (units.kind == Kind.SCV) & obeys(rules, units)
@@ -48,19 +48,19 @@ def order_journeys(rules: Rules, units: Units, action: jax.Array) -> Units:
 
 
 def nearest_field(rules: Rules, position: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """`[U]` the field nearest to an SCV at each position `[U, 2]`, and the square of its distance from edge to edge."""
+    """`[U]` the field nearest to an SCV at each position `[U, 2]`, and its squared distance from edge to edge."""
     left, top, right, bottom = jnp.asarray(layout_of(rules.map_tiles).field_boxes).T[:, None]
     x, y = position[:, None, 0], position[:, None, 1]
     beyond_x = jnp.maximum(jnp.maximum(left - x, x - right) - SCV_REACH, 0)
     beyond_y = jnp.maximum(jnp.maximum(top - y, y - bottom) - SCV_REACH, 0)
     squares = beyond_x * beyond_x + beyond_y * beyond_y
-    # Distance and number in one integer: the least one has both.
+    # Distance and index in one integer, so that one minimum gives both.
     least = (squares * FIELDS + jnp.arange(FIELDS)[None]).min(axis=-1)
     return least % FIELDS, least // FIELDS
 
 
 def _move_target(rules: Rules, units: Units, action: jax.Array) -> jax.Array:
-    """`[U, 2]` where a move leads; it ends at the edge of the map."""
+    """`[U, 2]` target of a move, clipped to the map."""
     directions = jnp.asarray(np.array(list(MOVES.values()), np.int32))[jnp.minimum(action, len(MOVES) - 1)]
     side = layout_of(rules.map_tiles).side
     return jnp.clip(units.position + MOVE_DISTANCE * directions, SCV_REACH, side - SCV_REACH)

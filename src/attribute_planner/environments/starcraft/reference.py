@@ -1,6 +1,6 @@
-"""The same rules once more in plain Python: one game at a time, frame after frame, nothing looked up or leapt over.
+"""A reference implementation of the rules in plain Python: one game at a time, frame by frame.
 
-It is what the simulator is tested against, to the frame, and what its speed is compared with.
+The simulator is tested against it, frame by frame, and its speed is compared with it.
 """
 
 from collections.abc import Sequence
@@ -46,9 +46,9 @@ class Unit:
 
     timer: frames until work, construction or training ends.
     stand: frames until it sets off.
-    origin, target, length: its way, in pixels.
-    left: the distance on its way that is left, in 1/256 pixel.
-    speed: how many frames of acceleration are behind it.
+    origin, target, length: its path, in pixels.
+    left: remaining distance, in 1/256 pixel.
+    speed: number of frames of acceleration.
     """
 
     kind: Kind
@@ -69,7 +69,7 @@ class Unit:
 
 @dataclass
 class Structure:
-    """A depot, an engineering bay or a turret; `timer` counts the frames until it is finished."""
+    """A depot, an engineering bay or a turret; `timer` is the number of frames until it is finished."""
 
     kind: Kind
     tile: Point
@@ -78,7 +78,7 @@ class Structure:
 
 @dataclass
 class ReferenceGame:
-    """A game that is played by calling `step`."""
+    """A game that advances by calls of `step`."""
 
     rules: Rules
     ore: int = START_ORE
@@ -95,8 +95,8 @@ class ReferenceGame:
         self.units += [Unit(Kind.SCV, (x, y)) for x, y in ground.scvs.tolist()]
 
     def step(self, actions: Sequence[int]) -> None:
-        """Give each unit its order, then let a step's frames go by."""
-        # Units that are begun in this step are not asked: the list is as long as it was before.
+        """Give each unit its order, then simulate the frames of a step."""
+        # A copy of the list: units that are added in this step get no order.
         for unit, action in zip(list(self.units), actions, strict=False):
             self._order(unit, self.rules.actions[action])
         for _ in range(self.rules.frames_per_step):
@@ -248,17 +248,17 @@ class ReferenceGame:
         return {unit.field for unit in self.units if unit.phase == Phase.MINING}
 
     def _leave_for(self, unit: Unit, phase: Phase, target: Point) -> None:
-        """Set off by itself: from a stand, after a while."""
+        """Set off without an order: from rest, after a pause."""
         unit.phase = phase
         _set_off(unit, target, speed=0, stand=TURN_FRAMES)
 
     def _turn_to(self, unit: Unit, target: Point) -> None:
-        """Set off on an order: at once, with what the unit's speed is worth in the new direction."""
+        """Set off on an order: at once, with the component of the speed in the new direction."""
         _set_off(unit, target, speed=_speed_kept(unit, target), stand=0)
 
 
 def _next_speed(speed: int, left: int) -> int:
-    """Faster if the unit can still halt, as fast as before if it can do that, otherwise slower."""
+    """Accelerate if the unit can still stop, otherwise keep the speed if it can stop, otherwise decelerate."""
     faster = min(speed + 1, len(SPEEDS) - 1)
     if left >= HALTING[faster]:
         return faster
@@ -280,7 +280,7 @@ def _speed_kept(unit: Unit, target: Point) -> int:
 
 
 def _position_on_way(unit: Unit) -> Point:
-    """Whole pixels gone along the way, as the nearest pixel of the map."""
+    """The position after a distance along the path, rounded to pixels."""
     gone = unit.length - -(-unit.left // SUBPIXELS)
     x, y = (
         unit.origin[i] + (2 * (unit.target[i] - unit.origin[i]) * gone + unit.length) // (2 * unit.length)
@@ -290,7 +290,7 @@ def _position_on_way(unit: Unit) -> Point:
 
 
 def _distance(start: Point, end: Point) -> int:
-    """To the nearest whole pixel."""
+    """Rounded to pixels."""
     square = (end[0] - start[0]) ** 2 + (end[1] - start[1]) ** 2
     return (isqrt(4 * square) + 1) // 2
 

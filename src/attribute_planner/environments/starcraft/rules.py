@@ -1,7 +1,7 @@
-"""The numbers of the game: what each kind of thing costs, needs and measures, and the settings of a simulation.
+"""Constants of the game (costs, requirements, sizes) and settings of a simulation.
 
-Distances are in pixels, 32 to a tile; time is in frames, 23.81 to a second of play. Speeds are kept as Brood War keeps
-them, as whole numbers of 1/256 pixel, so that every count of frames is exact.
+Distances are in pixels, 32 per tile; time is in frames, 23.81 per second. Speeds are integers in 1/256 pixel, as in
+Brood War, so that frame counts are exact.
 """
 
 from dataclasses import dataclass
@@ -13,21 +13,21 @@ from attribute_planner.errors import ConfigurationError, unknown_name
 FRAMES_PER_SECOND = 23.81
 TILE = 32
 
-# Movement of an SCV, in 1/256 pixel: 4.92 pixels a frame at most, gained and lost by 0.262 pixels a frame.
+# Movement of an SCV, in 1/256 pixel: at most 4.92 pixels per frame, changed by 0.262 pixels per frame.
 SUBPIXELS = 256
 TOP_SPEED = 1260
 ACCELERATION = 67
 MOVE_DISTANCE = 256
 SCV_REACH = 12
-"""How far an SCV's edge is from its centre, in pixels: what it touches lies this far away."""
+"""Distance in pixels from the centre of an SCV to its edge."""
 
-# Mining. The trip of 176 frames that the game shows is work, two ways of about 99 pixels, and a stand at either end.
+# Mining. A trip takes 176 frames in the game: work, two ways of about 99 pixels, and a pause at either end.
 ORE_PER_TRIP = 8
 WORK_FRAMES = 80
 TURN_FRAMES = 9
-"""How long a worker stands before it sets off by itself, for its turn and the game's delays: the rest of the 176."""
+"""Frames of the pause before a worker sets off by itself: the rest of the 176."""
 MINING_RANGE = 96
-"""How far away a field may be to be told to mine it, and how far another one may be to be taken in its place."""
+"""Largest distance of a field that an SCV can be ordered to mine, and of another field that it takes instead."""
 
 # The start of a game.
 START_ORE = 50
@@ -36,7 +36,7 @@ FIELDS = 8
 
 
 class Kind(IntEnum):
-    """What can be on the map."""
+    """Kinds of things on the map."""
 
     NOTHING = 0
     SCV = 1
@@ -49,28 +49,28 @@ class Kind(IntEnum):
 
 
 class Phase(IntEnum):
-    """What a unit is doing. `timer` counts the frames that are left of it, where it ends by itself."""
+    """Phase of a unit. If a phase ends by itself, `timer` is the number of frames left."""
 
     IDLE = 0
     MOVING = 1
     TO_FIELD = 2
-    AT_FIELD = 3  # waits: its field is being mined by another one
+    AT_FIELD = 3  # waits: another unit mines its field
     MINING = 4
     RETURNING = 5
     CONSTRUCTING = 6
-    UNFINISHED = 7  # is itself being built or trained
+    UNFINISHED = 7  # being built or trained
     TRAINING = 8
 
 
 @dataclass(frozen=True)
 class Product:
-    """What a kind of thing costs and measures.
+    """Cost and size of a kind.
 
-    ore: taken when it is begun.
-    frames: how long it takes.
-    uses: supply that it takes up, from when it is begun.
-    gives: supply that it adds, once finished.
-    width, height: its footprint in tiles.
+    ore: cost, paid at the start of production.
+    frames: duration of production.
+    uses: supply that it uses, from the start of production.
+    gives: supply that it provides when finished.
+    width, height: footprint in tiles.
     """
 
     ore: int
@@ -88,11 +88,11 @@ PRODUCTS = {
     Kind.BARRACKS: Product(ore=150, frames=1200, uses=0, gives=0, width=4, height=3),
     Kind.ENGINEERING_BAY: Product(ore=125, frames=900, uses=0, gives=0, width=4, height=3),
     Kind.TURRET: Product(ore=75, frames=450, uses=0, gives=0, width=2, height=2),
-    Kind.COMMAND_CENTRE: Product(ore=400, frames=1800, uses=0, gives=10, width=4, height=3),  # stands from the start
+    Kind.COMMAND_CENTRE: Product(ore=400, frames=1800, uses=0, gives=10, width=4, height=3),  # present from the start
 }
 
 MOVES = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}
-"""Which way each move leads, as (x, y); y grows downwards."""
+"""Direction of each move, as (x, y); y increases downwards."""
 MINE = "mine"
 MAKES = {
     "build_depot": Kind.DEPOT,
@@ -102,27 +102,27 @@ MAKES = {
     "train_scv": Kind.SCV,
     "train_marine": Kind.MARINE,
 }
-"""What each action that costs ore begins."""
+"""The kind that each action with a cost produces."""
 
 VERSIONS: dict[str, tuple[Kind, ...]] = {
     "small": (Kind.SCV, Kind.DEPOT, Kind.BARRACKS, Kind.MARINE),
     "large": (Kind.SCV, Kind.DEPOT, Kind.BARRACKS, Kind.MARINE, Kind.ENGINEERING_BAY, Kind.TURRET),
 }
-"""What can be made in each version of the environment, in the order of the attributes."""
+"""The kinds that can be produced in each version of the environment, in the order of the attributes."""
 
 STRUCTURE_LIMITS = {"small": 8, "large": 16}
-"""How many depots, engineering bays and turrets may stand in a game: room for them is set aside beforehand."""
+"""Maximum number of depots, engineering bays and turrets in a game; the size of their arrays."""
 
 
 @dataclass(frozen=True)
 class Rules:
     """The settings of a simulation.
 
-    version: `small` or `large`, which has engineering bays and turrets as well.
-    frames_per_step: how many frames pass between two orders.
-    unit_limit: how many SCVs, command centres and barracks there can be, unfinished ones too.
-    interruptible_mining: whether an SCV obeys while it mines; if not, it obeys again once its ore is delivered.
-    map_tiles: the side of the square map.
+    version: `small` or `large`, which also has engineering bays and turrets.
+    frames_per_step: number of frames between two actions.
+    unit_limit: maximum number of SCVs, command centres and barracks, including unfinished ones.
+    interruptible_mining: whether an SCV accepts orders while it mines; if not, it does after its ore is delivered.
+    map_tiles: side of the square map, in tiles.
     """
 
     version: str = "small"
@@ -138,14 +138,14 @@ class Rules:
             raise ConfigurationError(f"A step needs at least one frame, not {self.frames_per_step}.")
         if self.unit_limit <= START_SCVS + 1:
             raise ConfigurationError(
-                f"A unit limit of {self.unit_limit} is too low: {START_SCVS + 1} units are there from the start."
+                f"A unit limit of {self.unit_limit} is too low: a game starts with {START_SCVS + 1} units."
             )
         if not 24 <= self.map_tiles <= 128:
-            raise ConfigurationError(f"A map has between 24 and 128 tiles a side, not {self.map_tiles}.")
+            raise ConfigurationError(f"map_tiles is {self.map_tiles}; it must be between 24 and 128.")
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
-        """What can be made."""
+        """The kinds that can be produced."""
         return VERSIONS[self.version]
 
     @property
@@ -154,10 +154,10 @@ class Rules:
 
     @cached_property
     def actions(self) -> tuple[str, ...]:
-        """The names of the actions, one list for all units."""
+        """Names of the actions, the same for all units."""
         return (*MOVES, MINE, *(name for name, kind in MAKES.items() if kind in self.kinds))
 
     @cached_property
     def makes(self) -> tuple[Kind, ...]:
-        """What each action begins; `NOTHING` for those that cost nothing."""
+        """The kind that each action produces; `NOTHING` for actions without a cost."""
         return tuple(MAKES.get(name, Kind.NOTHING) for name in self.actions)

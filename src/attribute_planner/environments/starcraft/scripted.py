@@ -1,7 +1,7 @@
-"""A scripted player that follows a build order to any numbers of units: proof that a task can be done.
+"""A scripted policy that follows a build order to any numbers of units; it shows that a task is possible.
 
-It sees the whole game, so it is no rival of a learned policy. Workers come first, then one building at a time in an
-order that respects what needs what, and marines as soon as there is a barracks.
+It has access to the full state, unlike a learned policy. It trains workers first, then builds one building at a time in
+an order that respects requirements, and trains marines as soon as there is a barracks.
 """
 
 from functools import partial
@@ -43,14 +43,14 @@ if TYPE_CHECKING:
     from attribute_planner.environments.starcraft.environment import StarcraftBuild
 
 MOST_WORKERS = 8
-"""As many as there are mineral fields."""
+"""Number of workers to train: one per mineral field."""
 NEVER = -1
-"""The step at which a goal is met that is not."""
+"""Result for a goal that is not reached."""
 
 
 @partial(jax.jit, static_argnames=("env", "steps"))
 def steps_to_reach(env: "StarcraftBuild", start: Game, goal: Goal, steps: int) -> jax.Array:
-    """`[]` after how many steps the scripted player meets the goal; `NEVER` if it takes more than `steps`."""
+    """`[]` number of steps in which the scripted policy reaches the goal; `NEVER` if more than `steps`."""
 
     def step(carry: tuple[Game, jax.Array], number: jax.Array) -> tuple[tuple[Game, jax.Array], None]:
         game, met_at = carry
@@ -62,12 +62,12 @@ def steps_to_reach(env: "StarcraftBuild", start: Game, goal: Goal, steps: int) -
 
 
 def reaches(env: "StarcraftBuild", states: Game, goals: Goal, steps: int) -> jax.Array:
-    """`[B]` whether the scripted player meets goals `[B, A]` in time, from states `[B]`."""
+    """`[B]` whether the scripted policy reaches goals `[B, A]` within `steps` steps from states `[B]`."""
     return jax.vmap(lambda start, goal: steps_to_reach(env, start, goal, steps))(states, goals) != NEVER
 
 
 def numbers_wanted(env: "StarcraftBuild", goal: Goal) -> dict[Kind, jax.Array]:
-    """How many of each kind a goal asks for; none where it does not say."""
+    """Number of each kind in a goal; 0 if it is not constrained."""
     asked = jnp.where(goal.wanted, goal.values, 0)
     return {kind: asked[env.attributes.index(kind.name.lower())] for kind in env.rules.kinds}
 
@@ -87,7 +87,7 @@ def scripted_action(rules: Rules, game: Game, wanted: dict[Kind, jax.Array]) -> 
 
 
 def workers_wanted(rules: Rules, game: Game, wanted: dict[Kind, jax.Array]) -> jax.Array:
-    """`[]` as many as can work, but for the places and the supply that barracks and marines will need."""
+    """`[]` number of workers to train, minus the units and the supply that barracks and marines need."""
     places = rules.unit_limit - 1 - wanted[Kind.BARRACKS]
     depots = jnp.maximum(wanted[Kind.DEPOT], count(game, Kind.DEPOT))
     supply = PRODUCTS[Kind.COMMAND_CENTRE].gives + PRODUCTS[Kind.DEPOT].gives * depots - wanted[Kind.MARINE]
@@ -95,7 +95,7 @@ def workers_wanted(rules: Rules, game: Game, wanted: dict[Kind, jax.Array]) -> j
 
 
 def next_building(rules: Rules, game: Game, missing: dict[Kind, jax.Array]) -> jax.Array:
-    """`[]` the building to place next: what others wait for comes first; `NOTHING` if all are there."""
+    """`[]` the next building, requirements first; `NOTHING` if none is missing."""
     is_tight = supply_given(game) - supply_used(game) <= 1
     choices = [
         (Kind.BARRACKS, (count(game, Kind.BARRACKS) == 0) & (missing[Kind.MARINE] > 0)),
@@ -114,13 +114,13 @@ def next_building(rules: Rules, game: Game, missing: dict[Kind, jax.Array]) -> j
 def _train(
     rules: Rules, game: Game, action: jax.Array, kind: Kind, trainer: Kind, missing: dict[Kind, jax.Array]
 ) -> jax.Array:
-    """As many idle trainers as are needed train."""
+    """Idle trainers train the missing units."""
     idle = (game.units.kind == trainer) & (game.units.phase == Phase.IDLE)
     return jnp.where(idle & (jnp.cumsum(idle) <= missing[kind]), _action_that_makes(rules, kind), action)
 
 
 def _walk_to_fields(rules: Rules, game: Game, action: jax.Array) -> jax.Array:
-    """SCVs that are too far from the mineral fields to be told to mine come nearer."""
+    """SCVs out of mining range move towards the mineral fields."""
     position = game.units.position
     field, distance = nearest_field(rules, position)
     boxes = layout_of(rules.map_tiles).field_boxes
@@ -130,14 +130,14 @@ def _walk_to_fields(rules: Rules, game: Game, action: jax.Array) -> jax.Array:
 
 
 def _build(rules: Rules, game: Game, action: jax.Array, kind: jax.Array) -> jax.Array:
-    """Once the ore is there, one SCV builds where it stands, or goes where there is room."""
+    """When there is enough ore, one SCV builds at its position, or moves to where there is room."""
     builder = _builder(rules, game)
     position = game.units.position[builder]
     prices = np.array([PRODUCTS[each].ore if each in PRODUCTS else 0 for each in Kind], np.int32)
     makes = np.array([rules.makes.index(each) if each in rules.makes else 0 for each in Kind], np.int32)
     fits = has_room(rules, game, position[None] // TILE, kind[None])[0]
     walks = game.units.phase[builder] == Phase.MOVING
-    # What an SCV cannot do lets it walk on.
+    # An order that an SCV cannot execute lets it continue its move.
     walk = jnp.where(walks, _action_that_makes(rules, Kind.MARINE), _move_to_room(rules, game, position, kind))
     order = jnp.where(fits, jnp.asarray(makes)[kind], walk)
     is_due = (kind != Kind.NOTHING) & (game.ore >= jnp.asarray(prices)[kind])
@@ -145,7 +145,7 @@ def _build(rules: Rules, game: Game, action: jax.Array, kind: jax.Array) -> jax.
 
 
 def _move_to_room(rules: Rules, game: Game, position: jax.Array, kind: jax.Array) -> jax.Array:
-    """`[]` the move on which an SCV at `[2]` soonest comes, at the end of a step, to where the building fits."""
+    """`[]` the move by which an SCV at `[2]` first reaches, at the end of a step, a position with room."""
     pixels = motion_table().pixels[0, MOVE_DISTANCE].astype(np.int32)
     stops = pixels[np.minimum(np.arange(1, 5) * rules.frames_per_step, len(pixels) - 1)]
     ahead = np.array([[(stop * x, stop * y) for x, y in MOVES.values()] for stop in stops], np.int32)
@@ -155,7 +155,7 @@ def _move_to_room(rules: Rules, game: Game, position: jax.Array, kind: jax.Array
 
 
 def _builder(rules: Rules, game: Game) -> jax.Array:
-    """`[]` the SCV that is best taken from its work: rather one that does not gather, or has just delivered."""
+    """`[]` the SCV to build: preferably one that does not gather, or has just delivered."""
     units = game.units
     can = (units.kind == Kind.SCV) & obeys(rules, units)
     free = ~is_any(units.phase, GATHERING)
@@ -165,7 +165,7 @@ def _builder(rules: Rules, game: Game) -> jax.Array:
 
 
 def _move_towards(rules: Rules, offset: jax.Array) -> jax.Array:
-    """`[N]` the move along the longer side of each offset `[N, 2]`."""
+    """`[N]` the move along the larger component of each offset `[N, 2]`."""
     moves = {direction: rules.actions.index(name) for name, direction in MOVES.items()}
     x, y = offset[:, 0], offset[:, 1]
     sideways = jnp.where(x > 0, moves[(1, 0)], moves[(-1, 0)])

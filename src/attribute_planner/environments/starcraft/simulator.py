@@ -1,9 +1,10 @@
-"""One step of the game: orders are given, then a number of frames goes by."""
+"""One step of the game: orders, then a number of frames."""
 
 from dataclasses import replace
 
 import jax
 import jax.numpy as jnp
+from jaxtyping import Int
 
 from attribute_planner.environments.starcraft.building import order_products
 from attribute_planner.environments.starcraft.mining import mine
@@ -13,10 +14,10 @@ from attribute_planner.environments.starcraft.rules import Phase, Rules
 from attribute_planner.environments.starcraft.state import TRAVELLING, Game, Structures, Units, is_any
 
 
-def play_step(rules: Rules, game: Game, action: jax.Array) -> Game:
-    """The game one step later; `action` `int32[U]` says what each unit is told.
+def play_step(rules: Rules, game: Game, action: Int[jax.Array, "U"]) -> Game:
+    """The game after one step, given the action of each unit.
 
-    An order that a unit cannot follow is ignored, and what it was doing before goes on.
+    A unit ignores an order that it cannot execute, and continues what it was doing.
     """
     game = replace(game, units=order_journeys(rules, game.units, action))
     game = order_products(rules, game, action)
@@ -30,14 +31,14 @@ def play_step(rules: Rules, game: Game, action: jax.Array) -> Game:
 
 
 def count_down(rules: Rules, units: Units) -> Units:
-    """Moves, constructions and trainings after a step: a unit whose time is up is idle."""
+    """The timers of moves, constructions and trainings after a step; a unit whose timer is 0 is idle."""
     timed = is_any(units.phase, (Phase.MOVING, Phase.CONSTRUCTING, Phase.UNFINISHED, Phase.TRAINING))
     timer = jnp.where(timed, jnp.maximum(units.timer - rules.frames_per_step, 0), units.timer)
     return replace(units, timer=timer, phase=jnp.where(timed & (timer == 0), jnp.int32(Phase.IDLE), units.phase))
 
 
 def advance(units: Units) -> Units:
-    """The units where their ways have led them; those that are not under way stand at the end of theirs."""
+    """The positions of the units after a step; units that do not move are at the end of their path."""
     travels = is_any(units.phase, TRAVELLING)
     position, speed = on_the_way(units.way, units.timer)
     return replace(

@@ -1,9 +1,9 @@
-"""Tasks: to have certain numbers of depots, barracks, marines (engineering bays, turrets); ore and SCVs are free.
+"""Tasks: given numbers of depots, barracks, marines (engineering bays, turrets); ore and SCVs are free.
 
-A number is drawn for each kind, from 0 to the kind's upper limit. The paper puts those limits between 2 and 4, by type;
-which kind has which is our choice. It is also our choice that what cannot be is not asked for: nothing is ever torn
-down, so there are no marines without a barracks, nor turrets without an engineering bay. All other goals are equally
-likely, but for the one that is met from the start: none of anything.
+A goal has a number from 0 to an upper limit for each kind. The paper gives limits between 2 and 4, depending on the
+kind; which kind has which limit is our choice. It is also our choice to exclude unreachable goals: nothing is ever
+destroyed, so there are no marines without a barracks, and no turrets without an engineering bay. All other goals are
+equally likely, except for the one that holds at the start.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,23 +13,24 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Int
 
 from attribute_planner.attributes import AttributeSpace, Goal
 from attribute_planner.environments.interface import Key
 from attribute_planner.environments.tasks import Task
 
 STAGES = 4
-"""How many steps the curriculum takes from easy goals to the main task's."""
+"""Number of stages of the curriculum, including the main task."""
 NEEDS = {"marine": "barracks", "turret": "engineering_bay"}
-"""What a goal with the one must have at least one of."""
+"""The kind that each kind requires."""
 
 
 def build_tasks(space: AttributeSpace, limits: Mapping[str, int], max_steps: int) -> dict[str, Task]:
-    """The families of tasks: exact numbers, and the same numbers or more."""
-    exact = Task("build", f"exactly so many of each: {_shown(limits)}", draw_goal(space, limits), max_steps)
+    """The tasks: exact numbers, and lower bounds."""
+    exact = Task("build", f"exact numbers: {_shown(limits)}", draw_goal(space, limits), max_steps)
     at_least = Task(
         "build-at-least",
-        f"so many of each, or more: {_shown(limits)}",
+        f"lower bounds: {_shown(limits)}",
         draw_goal(space, limits, at_least=True),
         max_steps,
     )
@@ -37,11 +38,11 @@ def build_tasks(space: AttributeSpace, limits: Mapping[str, int], max_steps: int
 
 
 def build_curriculum(space: AttributeSpace, limits: Mapping[str, int], main: Task) -> tuple[Task, ...]:
-    """Tasks whose upper limits rise linearly; the last one is the main task."""
+    """Tasks whose limits increase linearly; the last one is the main task."""
     easier = []
     for stage in range(1, STAGES):
         lower = {name: -(-limit * stage // STAGES) for name, limit in limits.items()}
-        description = f"exactly so many of each: {_shown(lower)}"
+        description = f"exact numbers: {_shown(lower)}"
         easier.append(Task(f"build-{stage}-of-{STAGES}", description, draw_goal(space, lower), main.max_steps))
     return (*easier, main)
 
@@ -49,7 +50,7 @@ def build_curriculum(space: AttributeSpace, limits: Mapping[str, int], main: Tas
 def draw_goal(
     space: AttributeSpace, limits: Mapping[str, int], *, at_least: bool = False
 ) -> Callable[[Any, jax.Array, Key], Goal]:
-    """Draws, uniformly, one of the goals that can be reached and are not met at the start."""
+    """Samples, uniformly, a goal that is reachable and does not hold at the start."""
     numbers = jnp.asarray(possible_numbers(limits))
     positions = np.array([space.index(name) for name in limits])
     wanted = np.isin(np.arange(len(space)), positions)
@@ -63,8 +64,8 @@ def draw_goal(
     return draw
 
 
-def possible_numbers(limits: Mapping[str, int]) -> np.ndarray:
-    """`int32[G, kinds]` all numbers up to the limits, in the order of `limits`, that a game can come to have."""
+def possible_numbers(limits: Mapping[str, int]) -> Int[np.ndarray, "G kinds"]:
+    """All reachable numbers up to the limits, in the order of `limits`."""
     everything = product(*(range(limit + 1) for limit in limits.values()))
     return np.array(
         [each for each in everything if any(each) and _can_be(dict(zip(limits, each, strict=True)))], np.int32

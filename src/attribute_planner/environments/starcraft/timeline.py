@@ -1,4 +1,4 @@
-"""The build order of a game as a picture: what was begun when, and whether it was planned."""
+"""A figure of the build order of a game: what was started when, and whether it was planned."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -17,11 +17,11 @@ PLANNED, UNPLANNED, EXPECTED = "#1f77b4", "#d97706", "#888888"
 
 @dataclass(frozen=True)
 class BuildEvent:
-    """Something that was begun.
+    """The start of the production of something.
 
-    step: when.
-    what: its kind, as the attributes call it: `depot`.
-    planned: whether the step of the plan at that time asked for it.
+    step: step of the start.
+    what: its kind, by the name of its attribute: `depot`.
+    planned: whether it was part of the current step of the plan.
     """
 
     step: int
@@ -32,10 +32,10 @@ class BuildEvent:
 def events_of(
     space: AttributeSpace, values: np.ndarray, asked: Sequence[np.ndarray | None] | None = None
 ) -> list[BuildEvent]:
-    """What was begun in a game, from its attribute values `[T + 1, A]` before and after each step.
+    """The events of a game, from its attribute values `[T + 1, A]` before and after each step.
 
-    asked: for each step the attribute values `[A]` that the plan asked for next, `None` where there was none; without
-    it everything counts as planned. What leads towards the asked number is planned, what goes beyond it is not.
+    asked: for each step the attribute values `[A]` of the next set of the plan, `None` if there was none; without
+    it everything counts as planned. An event is planned if it does not exceed the number in that set.
     """
     kinds = [(i, name) for i, name in enumerate(space.names) if name.upper() in Kind.__members__]
     events = []
@@ -49,7 +49,7 @@ def events_of(
 
 
 def planned_events(space: AttributeSpace, values: np.ndarray, durations: np.ndarray) -> list[BuildEvent]:
-    """What a plan begins when, if all goes well: its sets `[m + 1, A]`, and how long each transition `[m]` takes."""
+    """The events of a plan without failures: its sets `[m + 1, A]`, and the duration of each transition `[m]`."""
     ends = np.cumsum(durations)
     return [replace(event, step=round(float(ends[event.step]))) for event in events_of(space, values)]
 
@@ -61,9 +61,9 @@ def draw_timeline(
     steps: int | None = None,
     title: str = "Build order",
 ) -> "Figure":
-    """One row for each kind, one mark for each thing begun, with its running number; hollow marks were not planned.
+    """One row for each kind, one numbered mark for each event; hollow marks were not planned.
 
-    plan: what was planned at the start, at the times expected then: a stroke above the row for each.
+    plan: the events of the first plan at their expected times, shown as strokes above the row.
     """
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D

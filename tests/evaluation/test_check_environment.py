@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from attribute_planner.attributes import Attribute, AttributeSpace, Goal
-from attribute_planner.environments.checking import check_environment, random_action
+from attribute_planner.data.random_actions import any_action
 from attribute_planner.environments.interface import HostEnvironment
 from attribute_planner.environments.spaces import (
     Action,
@@ -22,6 +22,7 @@ from attribute_planner.environments.spaces import (
 from attribute_planner.environments.tasks import Task, complete_goal
 from attribute_planner.environments.vector_env import TimeStep, VectorEnv
 from attribute_planner.errors import EnvironmentFaultError
+from attribute_planner.evaluation.check_environment import check_environment
 
 FLIP = 1
 TWO_NUMBERS = VectorSpec(2)
@@ -77,10 +78,10 @@ class Lamps(HostEnvironment):
         return {"other": Task("other", "", self.goal, 10)}
 
     def vector_env(self, num_envs: int) -> VectorEnv:
-        return LampWorlds(self, num_envs)
+        return LampVectorEnv(self, num_envs)
 
 
-class LampWorlds(VectorEnv):
+class LampVectorEnv(VectorEnv):
     def __init__(self, env: Lamps, num_envs: int) -> None:
         self.env, self.num_envs, self.steps = env, num_envs, 0
         self.values, self.ages = np.zeros((num_envs, 2), np.int32), np.zeros(num_envs, int)
@@ -116,7 +117,7 @@ class LampWorlds(VectorEnv):
 
 
 def spoiling(**changes: Callable[[np.ndarray], np.ndarray | None]) -> Callable[[TimeStep], TimeStep]:
-    """Changes fields of a moment: `spoiling(attributes=lambda values: values + 1)`."""
+    """Changes fields of a time step: `spoiling(attributes=lambda values: values + 1)`."""
     return lambda timestep: replace(
         timestep, **{name: change(getattr(timestep, name)) for name, change in changes.items()}
     )
@@ -135,9 +136,9 @@ def test_a_healthy_environment_is_reported_with_what_was_seen():
     assert report.warnings == ("attribute 'broken' never changed in 25 random steps.",)
     assert str(report).splitlines() == [
         "lamps: no fault in 200 random steps; 16 episodes ended",
-        "  seen: 2 attribute sets, 2 transitions between them",
+        "  observed: 2 attribute sets, 2 transitions between them",
         "  tasks: other",
-        "  pictures: 4 × 6 pixels",
+        "  images: 4 × 6 pixels",
         "  warning: attribute 'broken' never changed in 25 random steps.",
     ]
 
@@ -178,24 +179,24 @@ def test_a_fault_is_one_line_that_says_what_and_when(spoil: Callable[[TimeStep],
     ("env", "message"),
     [
         (Lamps(episode_steps=0), "episode_steps is 0"),
-        (Lamps(cut_off=False), "step 10: an episode goes on after episode_steps = 10"),
-        (Lamps(leaky_reset=True), "reset of some copies: a copy that was not to be reset has changed"),
+        (Lamps(cut_off=False), "step 10: an episode was not truncated after episode_steps = 10"),
+        (Lamps(leaky_reset=True), "reset of some environments .*: an environment that was not reset has changed"),
         (Lamps(seen=ImageSpec(4, 4)), r"reset: the observation has shape \(8, 2\); it must have \(8, 4, 4, 3\)"),
         (Lamps(units=3), "its observation must be a UnitObservation"),
-        (Lamps(picture=np.zeros((4, 6), np.uint8)), r"draw: the picture is uint8\[4, 6\]; it must be uint8\[H, W, 3\]"),
+        (Lamps(picture=np.zeros((4, 6), np.uint8)), r"render: the image is uint8\[4, 6\]; it must be uint8\[H, W, 3\]"),
         (
             Lamps(goal=lambda state, values, key: complete_goal(values)),
-            "goal of task 'other': every goal .* already satisfied",
+            "goal of task 'other': every sampled goal is already satisfied",
         ),
         (
             Lamps(goal=lambda state, values, key: complete_goal(values + 2)),
             "goal of task 'other': .*index 2 for attribute 'lit'",
         ),
-        (Lamps(goal=lambda state, values, key: Goal(values, values > 5)), "a goal asks for nothing"),
+        (Lamps(goal=lambda state, values, key: Goal(values, values > 5)), "a goal is empty"),
         (Lamps(goal=lambda state, values, key: Goal(values, values)), "goal.wanted has type int32; it must have bool"),
         (
             Lamps(goal=lambda state, values, key: Goal(1 - values, values < 2, values < 2)),
-            "at least some value of an attribute that is no number",
+            "lower bound on an attribute that is not an integer",
         ),
         (Lamps(goal=lambda state, values, key: 1 // 0), "goal of task 'other': ZeroDivisionError: "),
     ],
@@ -222,9 +223,9 @@ def test_goals_that_are_sometimes_satisfied_are_a_warning():
     assert any("of 32 goals are satisfied at the start" in warning for warning in warnings)
 
 
-def test_a_world_in_which_random_play_changes_nothing_is_a_warning():
-    warnings = check_environment(Lamps(), steps=0).warnings
-    assert warnings == ("no attribute ever changed in 0 random steps: random play will not explore this world.",)
+def test_no_change_in_random_steps_is_a_warning():
+    warnings = check_environment(Lamps(space=Discrete(("wait",))), steps=2).warnings
+    assert warnings == ("no attribute changed in 2 random steps: random actions do not explore it.",)
 
 
 def test_an_environment_without_f_is_checked_for_the_rest():
@@ -233,9 +234,9 @@ def test_an_environment_without_f_is_checked_for_the_rest():
     assert (report.attribute_sets, report.transitions) == (None, None)
 
 
-def test_worlds_are_closed_even_after_a_fault(monkeypatch: pytest.MonkeyPatch):
+def test_environments_are_closed_even_after_a_fault(monkeypatch: pytest.MonkeyPatch):
     closed = []
-    monkeypatch.setattr(LampWorlds, "close", lambda envs: closed.append(envs))
+    monkeypatch.setattr(LampVectorEnv, "close", lambda envs: closed.append(envs))
     with pytest.raises(EnvironmentFaultError):
         check_environment(Lamps(raising(OSError("gone")), spoiled_step=1), steps=1)
     assert len(closed) == 1
@@ -251,6 +252,6 @@ def test_worlds_are_closed_even_after_a_fault(monkeypatch: pytest.MonkeyPatch):
     ],
 )
 def test_random_actions_have_the_shape_of_the_space(actions, units, shapes):
-    action = random_action(Lamps(space=actions, units=units), (5,), np.random.default_rng(0))
+    action = any_action(Lamps(space=actions, units=units), 5, key=jax.random.key(0))
     assert [leaf.shape for leaf in jax.tree.leaves(action)] == shapes
     assert all(leaf.dtype in (np.int32, np.float32) for leaf in jax.tree.leaves(action))
