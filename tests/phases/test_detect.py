@@ -60,7 +60,7 @@ def test_a_world_with_neither_f_nor_labels_says_what_is_missing():
 
 def test_what_single_units_see_is_nothing_to_learn_from():
     labels: Any = Labels(UnitObservation(np.zeros((4, 3, 3)), np.ones((4, 3), bool)), np.zeros((4, 1), np.int32))  # pyright: ignore[reportArgumentType]
-    with pytest.raises(ConfigurationError, match="what single units see"):
+    with pytest.raises(ConfigurationError, match="observations of single units"):
         fit_detector(Levers(), labels, LEARN, key=KEY, watch=nobody)
 
 
