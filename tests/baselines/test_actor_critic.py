@@ -3,18 +3,17 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from attribute_planner.baselines.actor_critic import loss, update
-from attribute_planner.baselines.descent import DescentConfig, bootstrapped_returns, new_train_state
+from attribute_planner.baselines.actor_critic import DescentConfig, loss, update
 from attribute_planner.environments.spaces import Discrete, VectorSpec
-from attribute_planner.learning.reinforce import Batch
+from attribute_planner.learning.policy_gradient import Batch, new_train_state, returns_of
 from attribute_planner.models.policy import GoalPolicy
 from tests.probes import Still, numbers, with_drawn_weights
 
 PLAIN = DescentConfig(discount=0.5, entropy_coef=0.0, value_coef=0.0, anneal=False)
 
 
-def steps_of(reward: list[float], action: list[int], baseline: list[float], ended: list[bool]) -> Batch:
-    """Steps of one copy, `[T, 1]`."""
+def steps_of(reward: list[float], action: list[int], value: list[float], ended: list[bool]) -> Batch:
+    """Steps of one environment, `[T, 1]`."""
     count = len(reward)
     columns = {
         "observation": [[0.0]] * count,
@@ -22,7 +21,7 @@ def steps_of(reward: list[float], action: list[int], baseline: list[float], ende
         "goal": [[0]] * count,
         "action": action,
         "log_prob": [0.0] * count,
-        "baseline": baseline,
+        "value": value,
         "reward": reward,
         "ended": ended,
         "cut": [False] * count,
@@ -38,14 +37,14 @@ def undecided() -> GoalPolicy:
     return jax.tree.map(jnp.zeros_like, with_drawn_weights(lambda key: GoalPolicy(env.spec, 2, key=key)))
 
 
-def test_the_critic_takes_over_at_the_end_of_the_window():
+def test_returns_bootstrap_at_the_end_of_a_rollout():
     batch = steps_of([1.0, 2.0, 4.0], [0] * 3, [9.0, 9.0, 7.0], [False, False, False])
-    assert bootstrapped_returns(batch, PLAIN)[:, 0].tolist() == [1 + 0.5 * (2 + 0.5 * 7), 2 + 0.5 * 7, 7.0]
+    assert returns_of(batch, PLAIN.discount)[:, 0].tolist() == [1 + 0.5 * (2 + 0.5 * 7), 2 + 0.5 * 7, 7.0]
 
 
-def test_nothing_follows_the_end_of_a_trial():
+def test_nothing_follows_the_end_of_an_episode():
     batch = steps_of([1.0, 2.0, 4.0], [0] * 3, [9.0, 9.0, 7.0], [False, True, False])
-    assert bootstrapped_returns(batch, PLAIN)[:, 0].tolist() == [2.0, 2.0, 7.0]
+    assert returns_of(batch, PLAIN.discount)[:, 0].tolist() == [2.0, 2.0, 7.0]
 
 
 def test_the_gradient_of_the_loss_by_hand():
@@ -56,7 +55,8 @@ def test_the_gradient_of_the_loss_by_hand():
     @eqx.filter_jit
     @eqx.filter_grad
     def slope(policy: GoalPolicy) -> jax.Array:
-        return loss(policy, batch, returns, config, jnp.float32(1.0))[0]
+        output = policy(batch.observation, batch.values, batch.goal)
+        return loss(output, batch, returns, config, jnp.float32(1.0))[0]
 
     found = slope(undecided())
     # Advantages 3 and −1; slopes of log π: ±(½, −½); the loss is minus the mean.
@@ -72,6 +72,6 @@ def test_what_remains_of_training_scales_the_step():
     moved = [
         update(train_state, batch, DescentConfig(learning_rate=0.1), jnp.float32(share))[0] for share in (0.5, 0.0)
     ]
-    half, none = (np.asarray(each.network.action_head.bias) for each in moved)
+    half, none = (np.asarray(each.policy.action_head.bias) for each in moved)
     np.testing.assert_allclose(half, [0.05, -0.05], rtol=1e-2)
     np.testing.assert_array_equal(none, [0.0, 0.0])

@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 from attribute_planner.baselines import BASELINES
-from attribute_planner.baselines.actor_critic import ActorCriticConfig
-from attribute_planner.baselines.descent import DescentConfig
+from attribute_planner.baselines.actor_critic import ActorCriticConfig, DescentConfig
 from attribute_planner.baselines.inverse import InverseBaselineConfig
 from attribute_planner.baselines.option_critic import OptionCriticConfig
-from attribute_planner.baselines.reinforce import PPOBaselineConfig, ReinforceBaselineConfig
+from attribute_planner.baselines.policy_gradient import PPOBaselineConfig, ReinforceBaselineConfig
 from attribute_planner.environments.interface import Environment
 from attribute_planner.learning.fitting import FitConfig
 from attribute_planner.learning.inverse import InverseConfig
@@ -23,15 +22,12 @@ from tests.probes import EAGER, Hosted, Levers, Thirds
 BRISK = DescentConfig(learning_rate=0.01, entropy_coef=0.01)
 GREEDY = replace(TRAINING, deterministic=True)
 CONFIGS: dict[str, Any] = {
-    "reinforce": ReinforceBaselineConfig(
-        replace(GREEDY, rollout_length=10),
-        ReinforceConfig(learning_rate=0.01, entropy_coef=EAGER.entropy_coef, anneal=True),
-    ),
+    "reinforce": ReinforceBaselineConfig(replace(GREEDY, rollout_length=10), ReinforceConfig(learning_rate=0.01)),
     "ppo": PPOBaselineConfig(replace(GREEDY, rollout_length=10), replace(EAGER, learning_rate=0.01)),
     "actor-critic": ActorCriticConfig(GREEDY, BRISK),
     "option-critic": OptionCriticConfig(GREEDY, BRISK, options=3),
     "inverse": InverseBaselineConfig(
-        2_000, 64, 2, 16, deterministic=True, learning=InverseConfig(fit=FitConfig(150, 128, 0.02))
+        2_000, 64, 2, hidden_size=16, deterministic=True, learning=InverseConfig(fit=FitConfig(150, 128, 0.02))
     ),
 }
 

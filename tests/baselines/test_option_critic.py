@@ -7,10 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from attribute_planner.baselines.descent import DescentConfig, new_train_state
+from attribute_planner.baselines.actor_critic import DescentConfig
 from attribute_planner.baselines.option_critic import (
     NO_OPTION,
-    Held,
     OptionActor,
     OptionCriticConfig,
     ending_loss,
@@ -18,9 +17,11 @@ from attribute_planner.baselines.option_critic import (
     update,
 )
 from attribute_planner.baselines.options import OptionOutput, OptionPolicy
-from attribute_planner.baselines.training_loop import batch_of, train_on_tasks
+from attribute_planner.baselines.training_loop import train_on_tasks
 from attribute_planner.environments.graph_world import Edge, Place
-from attribute_planner.environments.spaces import Box, Discrete, Mixed, UnitObservation, VectorSpec
+from attribute_planner.environments.spaces import Box, Discrete, GoalObservation, Mixed, UnitObservation, VectorSpec
+from attribute_planner.environments.vector_env import TimeStep
+from attribute_planner.learning.policy_gradient import new_train_state
 from attribute_planner.learning.progress import nobody
 from tests.baselines.probes import TRAINING, WithTasks, go_to
 from tests.probes import RING, Levers, Still, numbers, with_drawn_weights
@@ -29,14 +30,14 @@ TWO = Discrete(("left", "right"))
 CONFIG = OptionCriticConfig(deliberation_cost=0.25, exploring=0.5)
 
 
-def opinion_of(worth: list[float], end: list[float]) -> OptionOutput:
-    """An opinion on one situation."""
+def output_of(worth: list[float], end: list[float]) -> OptionOutput:
+    """The output for one observation."""
     outputs = jnp.array([[[5.0, 0.0], [0.0, 5.0]]])
     return OptionOutput(outputs, jnp.array([worth]), jnp.array([end]), None, TWO)
 
 
 def test_the_value_of_a_choice_by_hand():
-    output = opinion_of([1.0, 3.0], [0.5, 0.5])
+    output = output_of([1.0, 3.0], [0.5, 0.5])
     # The better one with probability 0.75, the other with 0.25.
     np.testing.assert_allclose(output.value(0.5), [0.75 * 3 + 0.25 * 1], rtol=1e-6)
     np.testing.assert_allclose(output.value(0.0), [3.0], rtol=1e-6)
@@ -59,22 +60,26 @@ def test_an_option_ends_where_others_are_worth_more_by_the_deliberation_cost():
     assert slope(0, [1.0, 1.1])[0] > 0
 
 
-def held(*options: int) -> Held:
-    return Held(jnp.array(options, jnp.int32))
+def seen(observation: Any, values: jax.Array) -> GoalObservation:
+    """An observation with the present values as the goal."""
+    return GoalObservation(observation, values, jnp.zeros(len(values), bool))
 
 
 def test_an_option_is_followed_until_it_ends():
-    # The second option is worth more; the first one never ends, the second always.
+    # The second option has a higher value; the first one never ends, the second always.
     env = Still(VectorSpec(1), numbers(2), TWO)
     policy = jax.tree.map(jnp.zeros_like, with_drawn_weights(lambda key: OptionPolicy(env.spec, 4, 2, key=key)))
     policy = eqx.tree_at(lambda policy: policy.worth_head.bias, policy, jnp.array([0.0, 1.0]))
-    policy = OptionActor(eqx.tree_at(lambda policy: policy.end_head.bias, policy, jnp.array([-99.0, 99.0])))
-    assert policy.begin(3).option.tolist() == [NO_OPTION] * 3
-    values = jnp.zeros((3, 1), jnp.int32)
-    memory, _, choice = policy.decide(held(NO_OPTION, 0, 1), jnp.zeros((3, 1)), values, values, key=jax.random.key(0))
-    assert memory.option.tolist() == choice.option.tolist() == [1, 0, 1]
+    actor = OptionActor(eqx.tree_at(lambda policy: policy.end_head.bias, policy, jnp.array([-99.0, 99.0])))
+    assert actor.begin(3, key=jax.random.key(0)).tolist() == [NO_OPTION] * 3
+    values, held = jnp.zeros((3, 1), jnp.int32), jnp.array([NO_OPTION, 0, 1], jnp.int32)
+    memory, _, choice = actor.act(held, seen(jnp.zeros((3, 1)), values), values, key=jax.random.key(0))
+    assert memory.tolist() == choice.option.tolist() == [1, 0, 1]
     assert choice.held.tolist() == [NO_OPTION, 0, 1]
-    assert choice.baseline.tolist() == [1.0, 0.0, 1.0]
+    assert choice.value.tolist() == [1.0, 0.0, 1.0]
+    over = jnp.array([True, False, False])
+    timestep = TimeStep(seen(jnp.zeros((3, 1)), values), values, over, jnp.roll(over, 1))
+    assert actor.observe(memory, timestep)[0].tolist() == [NO_OPTION, NO_OPTION, 1]
 
 
 @pytest.mark.parametrize("actions", [TWO, Box((0.0,), (1.0,)), Mixed(TWO, Box((0.0, 0.0), (1.0, 1.0)))])
@@ -82,8 +87,8 @@ def test_options_over_all_kinds_of_actions(actions: Any):
     env = Still(VectorSpec(3), numbers(2), actions)
     policy = with_drawn_weights(lambda key: OptionPolicy(env.spec, 8, 3, key=key))
     values = jnp.zeros((5, 1), jnp.int32)
-    _, action, choice = eqx.filter_jit(OptionActor(policy, 0.1).decide)(
-        held(*[NO_OPTION] * 5), jnp.zeros((5, 3)), values, values, key=jax.random.key(0)
+    _, action, choice = eqx.filter_jit(OptionActor(policy, 0.1).act)(
+        jnp.full(5, NO_OPTION, jnp.int32), seen(jnp.zeros((5, 3)), values), values, key=jax.random.key(0)
     )
     again = eqx.filter_jit(policy)(jnp.zeros((5, 3)), values, values).under(choice.option).log_prob(action)
     np.testing.assert_allclose(choice.log_prob, again, rtol=1e-5)
@@ -119,23 +124,22 @@ def test_an_option_is_given_up_just_where_the_other_is_needed():
     stubborn = jnp.array([30.0, 0.0, 0.0, 30.0])
     policy = eqx.tree_at(lambda policy: policy.action_head.bias, policy, stubborn)
 
-    def learn(train_state: Any, steps: Any, remaining: jax.Array, key: jax.Array) -> Any:
-        return update(train_state, batch_of(steps, -0.2), steps.record, QUICK, remaining)
+    def learn(train_state: Any, steps: Any, batch: Any, remaining: jax.Array, key: jax.Array) -> Any:
+        return update(train_state, batch, steps.info, QUICK, remaining)
 
     train_state = train_on_tasks(
         CORRIDOR,
         "multi-step",
-        QUICK.training,
+        replace(QUICK.training, step_reward=-0.2),
         new_train_state(policy, QUICK.descent),
-        lambda train_state: OptionActor(train_state.network, QUICK.exploring),
+        lambda train_state: OptionActor(train_state.policy, QUICK.exploring),
         learn,
         name="options",
-        detector=None,
         key=jax.random.key(1),
         watch=nobody,
     )
     values = jnp.arange(4, dtype=jnp.int32)[:, None]
-    output = train_state.network(CORRIDOR.observe_batch(jnp.arange(4)), values, jnp.full_like(values, 4))
+    output = train_state.policy(CORRIDOR.observe_batch(jnp.arange(4)), values, jnp.full_like(values, 4))
     assert jnp.argmax(output.worth, axis=-1).tolist() == [0, 0, 1, 1]
     # The first option goes on at the second place and ends at the third; the second has no reason to end at the last.
     end = np.asarray(output.end)

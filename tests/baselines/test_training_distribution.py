@@ -7,11 +7,11 @@ import attribute_planner as ap
 from attribute_planner.attributes import Goal
 from attribute_planner.baselines.training_distribution import (
     TRAINING_DISTRIBUTIONS,
-    aim_of,
+    goal_values,
     open_stages,
-    partly_told,
     random_mentions,
     stages_of,
+    with_partial_goals,
 )
 from attribute_planner.errors import UnknownNameError
 from attribute_planner.models.encoders import NO_VALUE
@@ -39,7 +39,7 @@ def test_regimes_lead_from_near_goals_to_the_main_task(name: str, first: str, ma
 
 
 def test_a_regime_that_there_is_none_of():
-    with pytest.raises(UnknownNameError, match="training_distribution"):
+    with pytest.raises(UnknownNameError, match="training distribution"):
         stages_of(ap.make("switches"), "2-step")
 
 
@@ -55,7 +55,7 @@ def test_partial_goals_mention_always_as_many_attributes_and_never_the_same():
     assert (told.sum(axis=-1) == 25).all()
     assert (told.mean(axis=0) > 0.5).all() and (told.mean(axis=0) < 0.9).all()
     env = ap.make("blocks")
-    task = partly_told(env.task("4-stack"), 0.7)
+    task = with_partial_goals(env.task("4-stack"), 0.7)
     goal = task.goal(None, jnp.zeros(36, jnp.int32), jax.random.key(1))
     # The tower's three attributes are all that the goal asked for; it does not ask for others now.
     whole = env.task("4-stack").goal(None, jnp.zeros(36, jnp.int32), jax.random.key(1))
@@ -71,4 +71,4 @@ def test_some_goals_are_partial_and_the_others_whole():
 
 def test_networks_are_shown_no_value_where_none_matters():
     goal = Goal(np.array([3, 2, 1]), np.array([True, False, True]))
-    assert aim_of(goal).tolist() == [3, NO_VALUE, 1]
+    assert goal_values(goal).tolist() == [3, NO_VALUE, 1]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from attribute_planner.agent import Agent
-from attribute_planner.baselines.reactive_policy import NetworkPolicy
+from attribute_planner.baselines.reactive_policy import ReactivePolicy
 from attribute_planner.environments.graph_world import Place
 from attribute_planner.evaluation.evaluate import evaluate
 from attribute_planner.evaluation.evaluate_policy import attempt_tasks, evaluate_policy
@@ -35,7 +35,7 @@ def test_players_face_the_tasks_of_agents(monkeypatch: pytest.MonkeyPatch):
 
 def test_a_player_that_knows_the_way():
     # Of the ring the oracle knows the next places alone; for those further on it takes action 0, which gets there too.
-    evaluation = evaluate_policy(RING, NetworkPolicy(Oracle(RING)), episodes=200)
+    evaluation = evaluate_policy(RING, ReactivePolicy(Oracle(RING)), episodes=200)
     assert evaluation.success == 1.0
     assert 1.5 < evaluation.mean_steps < 2.1
     assert (evaluation.environment, evaluation.task, evaluation.mode) == ("graph", "any-to-any", "reactive")
@@ -43,7 +43,7 @@ def test_a_player_that_knows_the_way():
 
 def test_time_runs_out():
     env = replace(RING, start=Place((0,)), episode_steps=3)
-    success, steps = attempt_tasks(env, AlwaysForward(), env.task(None), 64, None, key=jax.random.key(0))
+    success, steps = attempt_tasks(env, AlwaysForward(), env.task(None), 64, key=jax.random.key(0))
     # Goals are one to four steps away, and time is up after three.
     assert 0.5 < success.mean() < 1
     assert set(steps[success].tolist()) == {1, 2, 3}

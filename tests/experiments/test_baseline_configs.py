@@ -29,12 +29,10 @@ def test_the_inverse_baseline_is_fitted_as_the_planners_policy_is(environment: s
 
 
 def test_what_can_be_equal_is_equal():
-    reinforce, actor, option = (
-        baseline_preset(name, "blocks") for name in ("reinforce", "actor-critic", "option-critic")
-    )
+    ppo, actor, option = (baseline_preset(name, "blocks") for name in ("ppo", "actor-critic", "option-critic"))
     assert (actor.descent, actor.training) == (option.descent, option.training)
     for name in ("learning_rate", "discount", "max_grad_norm", "anneal"):
-        assert getattr(reinforce.learning, name) == getattr(actor.descent, name)
+        assert getattr(ppo.learning, name) == getattr(actor.descent, name)
 
 
 def test_other_environments_have_the_defaults():

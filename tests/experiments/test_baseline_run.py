@@ -63,7 +63,7 @@ FITTED_SHORTLY = (
     "examples=4096",
     "num_envs=64",
     "hidden_size=16",
-    "learning.steps_per_episode=50",  # it takes some steps to reach a switch
+    "steps_per_episode=50",  # it takes some steps to reach a switch
     "learning.fit.updates=2",
     "learning.fit.batch=16",
 )

@@ -1,8 +1,8 @@
-"""Option-Critic with a deliberation cost (Harb et al. 2018): the paper's hierarchical baseline on the blocks.
+"""Option-critic with a deliberation cost (Harb et al. 2018): the paper's hierarchical baseline on the blocks.
 
-Options are learned together with the policy over them: each option's policy by the policy gradient, with the option's
-worth as its critic; and each option's end by whether another option would be worth more here, by at least the
-deliberation cost. As with actor-critic, all copies act for a few steps before there is one update from all of them.
+Options are learned together with the policy over them: the policy of each option by the policy gradient, with the
+option's value as its critic; and its termination by whether another option has a value higher by at least the
+deliberation cost. As with actor-critic, all environments act for a few steps, then there is one update.
 """
 
 from dataclasses import dataclass, field
@@ -12,64 +12,61 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from attribute_planner.baselines.descent import (
-    DescentConfig,
+from attribute_planner.baselines import actor_critic
+from attribute_planner.baselines.actor_critic import DescentConfig
+from attribute_planner.baselines.options import OptionOutput, OptionPolicy, of_option
+from attribute_planner.baselines.training_loop import TaskTrainingConfig, train_on_tasks
+from attribute_planner.data.trajectories import Actor, Trajectories
+from attribute_planner.environments.interface import Environment
+from attribute_planner.environments.spaces import Action
+from attribute_planner.environments.vector_env import TimeStep
+from attribute_planner.learning.policy_gradient import (
+    Batch,
     TrainState,
-    bootstrapped_returns,
+    annealed,
     descend,
     new_train_state,
+    returns_of,
+    weighted_mean,
 )
-from attribute_planner.baselines.episodes import Steps
-from attribute_planner.baselines.options import OptionOutput, OptionPolicy, of_option
-from attribute_planner.baselines.reactive_policy import ReactivePolicy
-from attribute_planner.baselines.training_loop import TaskTrainingConfig, batch_of, train_on_tasks
-from attribute_planner.environments.interface import Environment
-from attribute_planner.environments.spaces import Action, Observation
-from attribute_planner.learning.policy_gradient import Batch, weighted_mean
 from attribute_planner.learning.progress import Watch, nobody
-from attribute_planner.models.detector import AttributeDetector
 
 Key = jax.Array
 
 
 @dataclass(frozen=True)
 class OptionCriticConfig:
-    """How the Option-Critic baseline is trained."""
+    """How the option-critic baseline is trained."""
 
     training: TaskTrainingConfig = field(default_factory=lambda: TaskTrainingConfig(rollout_length=5))
     """Budget, network and rewards, as for actor-critic."""
     descent: DescentConfig = field(default_factory=DescentConfig)
-    """How the options learn, as actor-critic does."""
+    """How the options learn, as for actor-critic."""
     options: int = 8
-    """How many options there are; as many as Harb et al. have."""
+    """Number of options; as in Harb et al."""
     deliberation_cost: float = 0.02
-    """η: by how much others must be worth more for the present option to be given up. Harb et al. try 0 to 0.03."""
+    """η: by how much the value of others must be higher for an option to be terminated. Harb et al. try 0 to 0.03."""
     exploring: float = 0.1
-    """ε: how often any option is picked instead of the worthiest, while learning."""
-
-
-class Held(NamedTuple):
-    """What a copy remembers: the option that it follows, `int32[B]`; `NO_OPTION` at the start of an episode."""
-
-    option: jax.Array
+    """ε of the ε-greedy policy over options during training."""
 
 
 NO_OPTION = -1
+"""The option of an environment whose episode has just begun."""
 
 
 class Choice(NamedTuple):
-    """How an action came about; `[B]` each.
+    """Recorded with each action, `[B]`.
 
-    held: the option that was followed up to here, `NO_OPTION` at the start of a trial.
-    option: the one that the action was taken under.
-    log_prob: of the action, under that option.
-    baseline: what the option was thought to be worth.
+    held: the option of the previous step, `NO_OPTION` in the first step of an episode.
+    option: the option under which the action was taken.
+    log_prob: the log probability of the action under that option.
+    value: the value estimate of the option.
     """
 
     held: jax.Array
     option: jax.Array
     log_prob: jax.Array
-    baseline: jax.Array
+    value: jax.Array
 
 
 def loss(
@@ -78,27 +75,18 @@ def loss(
     choice: Choice,
     returns: jax.Array,
     config: OptionCriticConfig,
-    anneal: jax.Array,
+    scale: jax.Array,
 ) -> tuple[jax.Array, dict[str, jax.Array]]:
-    """Policy gradient of the options, error of their worth, entropy, and the loss of their ends; steps are `[T, B]`."""
+    """The actor-critic loss of the chosen options plus the loss of their terminations, on steps `[T, B]`."""
     output = policy(batch.observation, batch.values, batch.goal)
-    followed = output.under(choice.option)
-    advantage = returns - batch.value
-    carried = jnp.where(choice.held == NO_OPTION, 0.0, batch.weight)
-    shown = {
-        "entropy": weighted_mean(followed.entropy(), batch.weight),
-        "critic_error": weighted_mean((followed.baseline - returns) ** 2, batch.weight),
-        "return": weighted_mean(returns, batch.weight),
-        "end": weighted_mean(of_option(output.end, jnp.maximum(choice.held, 0)), carried),
-    }
-    gain = weighted_mean(followed.log_prob(batch.action) * advantage, batch.weight)
-    descent = config.descent
-    total = descent.value_coef * shown["critic_error"] - descent.entropy_coef * anneal * shown["entropy"] - gain
-    return total + weighted_mean(ending_loss(output, choice.held, config), carried), shown
+    total, metrics = actor_critic.loss(output.under(choice.option), batch, returns, config.descent, scale)
+    held = jnp.where(choice.held == NO_OPTION, 0.0, batch.weight)
+    metrics["end"] = weighted_mean(of_option(output.end, jnp.maximum(choice.held, 0)), held)
+    return total + weighted_mean(ending_loss(output, choice.held, config), held), metrics
 
 
 def ending_loss(output: OptionOutput, held: jax.Array, config: OptionCriticConfig) -> jax.Array:
-    """`[...]` β(s, ω) (Q(s, ω) − V(s) + η): small if an option ends just where others are worth more, by at least η."""
+    """`[...]` β(s, ω) (Q(s, ω) − V(s) + η): minimal if an option ends where others are better by more than η."""
     held = jnp.maximum(held, 0)
     lead = of_option(output.worth, held) - output.value(config.exploring)
     return of_option(output.end, held) * jax.lax.stop_gradient(lead + config.deliberation_cost)
@@ -112,41 +100,45 @@ def update(
     config: OptionCriticConfig,
     remaining: jax.Array,
 ) -> tuple[TrainState[OptionPolicy], dict[str, jax.Array]]:
-    """The train_state after one window of steps, and its metrics."""
-    returns = bootstrapped_returns(batch, config.descent)
+    """The train state after one rollout, and metrics."""
+    returns, scale = returns_of(batch, config.descent.discount), annealed(config.descent, remaining)
 
-    def of_network(policy: OptionPolicy, anneal: jax.Array) -> tuple[jax.Array, dict[str, jax.Array]]:
-        return loss(policy, batch, choice, returns, config, anneal)
+    def of_policy(policy: OptionPolicy) -> tuple[jax.Array, dict[str, jax.Array]]:
+        return loss(policy, batch, choice, returns, config, scale)
 
-    return descend(train_state, of_network, config.descent, remaining)
+    return descend(train_state, of_policy, config.descent, scale)
 
 
-class OptionActor(ReactivePolicy[Held]):
-    """Follows an option until that ends, then picks another.
+class OptionActor(Actor[jax.Array]):
+    """Follows an option until it ends, then chooses another. Its memory is the option of each environment.
 
-    exploring: how often any option is picked instead of the worthiest.
-    greedy: whether all else is decided by what is likeliest.
+    exploring: ε of the policy over options.
+    deterministic: whether terminations and actions are the most likely ones.
     """
 
     policy: OptionPolicy
     exploring: float = eqx.field(static=True, default=0.0)
     deterministic: bool = eqx.field(static=True, default=False)
 
-    def begin(self, num_envs: int) -> Held:
-        return Held(jnp.full(num_envs, NO_OPTION, jnp.int32))
+    def begin(self, num_envs: int, *, key: Key) -> jax.Array:
+        return jnp.full(num_envs, NO_OPTION, jnp.int32)
 
-    def decide(
-        self, memory: Held, observation: Observation, values: jax.Array, goal: jax.Array, *, key: Key
-    ) -> tuple[Held, Action, Choice]:
+    def act(
+        self, memory: jax.Array, observation: Any, attributes: Any, *, key: Key
+    ) -> tuple[jax.Array, Action, Choice]:
         end_key, option_key, action_key = jax.random.split(key, 3)
-        output = self.policy(observation, values, goal)
-        end = of_option(output.end, jnp.maximum(memory.option, 0))
+        output = self.policy(observation.observation, attributes, observation.goal)
+        end = of_option(output.end, jnp.maximum(memory, 0))
         threshold = 0.5 if self.deterministic else jax.random.uniform(end_key, end.shape)
-        ends = (end > threshold) | (memory.option == NO_OPTION)
-        option = jnp.where(ends, output.choice(self.exploring).sample(key=option_key), memory.option)
+        ends = (end > threshold) | (memory == NO_OPTION)
+        option = jnp.where(ends, output.choice(self.exploring).sample(key=option_key), memory)
         followed = output.under(option)
         action = followed.mode() if self.deterministic else followed.sample(key=action_key)
-        return Held(option), action, Choice(memory.option, option, followed.log_prob(action), followed.baseline)
+        return option, action, Choice(memory, option, followed.log_prob(action), followed.baseline)
+
+    def observe(self, memory: jax.Array, timestep: TimeStep) -> tuple[jax.Array, Any]:
+        observation: Any = timestep.observation
+        return jnp.where(timestep.over, NO_OPTION, memory), observation.reached
 
 
 def train(
@@ -155,30 +147,27 @@ def train(
     config: OptionCriticConfig,
     *,
     key: Key,
-    detector: AttributeDetector | None = None,
     watch: Watch = nobody,
 ) -> OptionActor:
-    """Options that were learned while trying tasks of the training_distribution."""
+    """Options trained on tasks."""
     network_key, train_key = jax.random.split(key)
 
     def learn(
-        train_state: TrainState[OptionPolicy], steps: Steps, remaining: jax.Array, key: Key
+        train_state: TrainState[OptionPolicy], steps: Trajectories, batch: Batch, remaining: jax.Array, key: Key
     ) -> tuple[TrainState[OptionPolicy], dict[str, Any]]:
-        del key  # a batch is used once, as a whole
-        batch = batch_of(steps, config.training.step_reward)
-        return update(train_state, batch, steps.record, config, remaining)
+        del key
+        return update(train_state, batch, jax.tree.map(jnp.asarray, steps.info), config, remaining)
 
-    network = OptionPolicy(env.spec, config.training.hidden_size, config.options, key=network_key)
+    policy = OptionPolicy(env.spec, config.training.hidden_size, config.options, key=network_key)
     train_state = train_on_tasks(
         env,
         training_distribution,
         config.training,
-        new_train_state(network, config.descent),
-        lambda train_state: OptionActor(train_state.network, config.exploring),
+        new_train_state(policy, config.descent),
+        lambda train_state: OptionActor(train_state.policy, config.exploring),
         learn,
         name="option-critic",
-        detector=detector,
         key=train_key,
         watch=watch,
     )
-    return OptionActor(train_state.network, deterministic=config.training.deterministic)
+    return OptionActor(train_state.policy, deterministic=config.training.deterministic)

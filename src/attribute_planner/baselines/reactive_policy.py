@@ -1,62 +1,39 @@
-"""Players: what comes out of training a baseline. They react to what they see; none of them plans."""
+"""Reactive policies: actors that map observation, attributes and goal to an action, without a plan."""
 
-import abc
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
 
-from attribute_planner.environments.spaces import Action, Observation
+from attribute_planner.data.trajectories import Actor
+from attribute_planner.environments.spaces import Action
+from attribute_planner.environments.vector_env import TimeStep
 from attribute_planner.models.policy import GoalPolicy
 
 Key = jax.Array
-Memory = TypeVar("Memory")
 
 
 class ActionInfo(NamedTuple):
-    """What a policy thought when it acted; `[B]` each: log probability of the action, expected return."""
+    """Recorded with each action, `[B]`: its log probability and the value estimate."""
 
     log_prob: jax.Array
-    baseline: jax.Array
+    value: jax.Array
 
 
-class ReactivePolicy(eqx.Module, Generic[Memory]):
-    """Acts towards goals in a batch of copies. Pure: what it remembers is handed in and out."""
-
-    @abc.abstractmethod
-    def begin(self, num_envs: int) -> Memory:
-        """The memory at the start of an episode, `[B]` in each leaf."""
-
-    @abc.abstractmethod
-    def decide(
-        self, memory: Memory, observation: Observation, values: jax.Array, goal: jax.Array, *, key: Key
-    ) -> tuple[Memory, Action, Any]:
-        """An action `[B]` for each copy, and a record of how it came about that learning asks for.
-
-        values, goal: `int32[B, A]` the attributes as they are and as they should be, `NO_VALUE` where it does not
-            matter.
-        """
-
-    def act(
-        self, memory: Memory, observation: Observation, values: jax.Array, goal: jax.Array, *, key: Key
-    ) -> tuple[Memory, Action]:
-        """An action `[B]` for each copy."""
-        memory, action, _ = self.decide(memory, observation, values, goal, key=key)
-        return memory, action
-
-
-class NetworkPolicy(ReactivePolicy[None]):
-    """Acts by a goal policy, which sees all that there is to know."""
+class ReactivePolicy(Actor[None]):
+    """Acts by a goal policy in environments with tasks. The outcome of a step is whether it reached the goal."""
 
     policy: GoalPolicy
     deterministic: bool = eqx.field(static=True, default=False)
 
-    def begin(self, num_envs: int) -> None:
+    def begin(self, num_envs: int, *, key: Key) -> None:
         return None
 
-    def decide(
-        self, memory: None, observation: Observation, values: jax.Array, goal: jax.Array, *, key: Key
-    ) -> tuple[None, Action, ActionInfo]:
-        output = self.policy(observation, values, goal)
+    def act(self, memory: None, observation: Any, attributes: Any, *, key: Key) -> tuple[None, Action, ActionInfo]:
+        output = self.policy(observation.observation, attributes, observation.goal)
         action = output.mode() if self.deterministic else output.sample(key=key)
         return None, action, ActionInfo(output.log_prob(action), output.baseline)
+
+    def observe(self, memory: None, timestep: TimeStep) -> tuple[None, Any]:
+        observation: Any = timestep.observation
+        return None, observation.reached

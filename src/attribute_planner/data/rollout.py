@@ -200,6 +200,7 @@ def _timestep(env: PureEnvironment, detector: AttributeDetector | None, states: 
     """What a step led to. What nobody uses of it is not computed."""
     observation = jax.vmap(env.observe)(states)
     attributes = jax.vmap(env.describe)(states) if detector is None else detector(observation)
+    truncated = truncated | jax.vmap(env.truncated)(states)
     return TimeStep(observation, attributes, jax.vmap(env.terminated)(states), truncated, states)
 
 

@@ -143,6 +143,11 @@ class PureEnvironment(Environment):
         del state
         return jnp.zeros((), bool)
 
+    def truncated(self, state: State) -> jax.Array:
+        """Whether a time limit of its own cuts the episode off here; by default only `episode_steps` does."""
+        del state
+        return jnp.zeros((), bool)
+
     @property
     def can_terminate(self) -> bool:
         """Whether `terminated` can be true; rollouts are faster if it cannot."""

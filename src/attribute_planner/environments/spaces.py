@@ -1,7 +1,7 @@
 """Specifications of observations and actions, from which networks choose encoders and heads."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -84,7 +84,20 @@ class UnitObservation(NamedTuple):
     active: Array
 
 
-Observation = Array | UnitObservation
+class GoalObservation(NamedTuple):
+    """The observation of an environment with tasks, for goal-conditioned policies.
+
+    observation: that of the environment without tasks.
+    goal: `int32[..., A]` the wanted value of each attribute, a sentinel where the goal does not specify it.
+    reached: `bool[...]` whether the goal holds.
+    """
+
+    observation: Any
+    goal: Array
+    reached: Array
+
+
+Observation = Array | UnitObservation | GoalObservation
 
 
 @dataclass(frozen=True)

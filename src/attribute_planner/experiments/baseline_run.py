@@ -17,7 +17,8 @@ import jax
 from attribute_planner.baselines import BASELINES
 from attribute_planner.baselines.option_critic import OptionActor, OptionCriticConfig
 from attribute_planner.baselines.options import OptionPolicy
-from attribute_planner.baselines.reactive_policy import NetworkPolicy, ReactivePolicy
+from attribute_planner.baselines.reactive_policy import ReactivePolicy
+from attribute_planner.data.trajectories import Actor
 from attribute_planner.environments.interface import Environment
 from attribute_planner.errors import ConfigurationError, RunDirectoryError
 from attribute_planner.evaluation.evaluate import Evaluation
@@ -107,15 +108,15 @@ def _description(run: Run, env: Environment, config: Any) -> dict[str, Any]:
     return json.loads(json.dumps(described))
 
 
-def untrained(env: Environment, config: Any) -> ReactivePolicy:
+def untrained(env: Environment, config: Any) -> Actor:
     """A policy of these settings with shapes in place of weights."""
 
-    def policy() -> ReactivePolicy:
+    def policy() -> Actor:
         key = jax.random.key(0)
         if isinstance(config, OptionCriticConfig):
             policy = OptionPolicy(env.spec, config.training.hidden_size, config.options, key=key)
             return OptionActor(policy, deterministic=config.training.deterministic)
         training = getattr(config, "training", config)
-        return NetworkPolicy(GoalPolicy(env.spec, training.hidden_size, key=key), training.deterministic)
+        return ReactivePolicy(GoalPolicy(env.spec, training.hidden_size, key=key), training.deterministic)
 
     return eqx.filter_eval_shape(policy)

@@ -1,7 +1,7 @@
 """What the policy-gradient learners share: the batch, returns, the loss, and a gradient step."""
 
 from collections.abc import Callable
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import equinox as eqx
 import jax
@@ -67,10 +67,13 @@ class Batch(NamedTuple):
     imitate: jax.Array
 
 
-class TrainState(eqx.Module):
+Policy = TypeVar("Policy", bound=eqx.Module)
+
+
+class TrainState(eqx.Module, Generic[Policy]):
     """A policy and the state of its optimiser."""
 
-    policy: GoalPolicy
+    policy: Policy
     optimiser: optax.OptState
 
 
@@ -79,7 +82,7 @@ def optimiser_for(config: PolicyGradientConfig) -> optax.GradientTransformation:
     return optax.chain(optax.clip_by_global_norm(config.max_grad_norm), optax.adam(config.learning_rate, eps=1e-5))
 
 
-def new_train_state(policy: GoalPolicy, config: PolicyGradientConfig) -> TrainState:
+def new_train_state(policy: Policy, config: PolicyGradientConfig) -> TrainState[Policy]:
     """The state in which learning begins with `policy`."""
     return TrainState(policy, optimiser_for(config).init(eqx.filter(policy, eqx.is_array)))
 
@@ -142,9 +145,21 @@ def gradient_step(
 
     scale: multiplies step size and entropy bonus.
     """
-    gradient, metrics = eqx.filter_grad(loss, has_aux=True)(
-        train_state.policy, steps, returns, gain, config.value_coef, config.entropy_coef * scale
-    )
+
+    def of_policy(policy: GoalPolicy) -> tuple[jax.Array, dict]:
+        return loss(policy, steps, returns, gain, config.value_coef, config.entropy_coef * scale)
+
+    return descend(train_state, of_policy, config, scale)
+
+
+def descend(
+    train_state: TrainState[Policy],
+    loss: Callable[[Policy], tuple[jax.Array, dict]],
+    config: PolicyGradientConfig,
+    scale: jax.Array,
+) -> tuple[TrainState[Policy], dict]:
+    """The train state after one step of the optimiser down a loss of the policy, and its metrics."""
+    gradient, metrics = eqx.filter_grad(loss, has_aux=True)(train_state.policy)
     changes, optimiser = optimiser_for(config).update(gradient, train_state.optimiser)
     changes = jax.tree.map(lambda change: scale * change, changes)
     return TrainState(eqx.apply_updates(train_state.policy, changes), optimiser), metrics
