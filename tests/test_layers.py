@@ -44,7 +44,6 @@ NEVER = {
 
 AT_THE_TOP_ONLY_IN: dict[str, set[str]] = {
     "gymnasium": {"environments.gymnasium_bridge", "benchmarks.minigrid_switches"},
-    "imageio": set(),
     "matplotlib": set(),
     "minigrid": {"benchmarks.minigrid_switches"},
     "mujoco": set(),
