@@ -1,4 +1,4 @@
-"""The agent: an environment and the three parts that were learned on it. It plans, and it reaches goals."""
+"""The agent: an environment and the parts that were learned on it. It plans, and it reaches goals."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,15 +13,15 @@ from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.tasks import Task
 from attribute_planner.environments.vector_env import TimeStep, VectorEnv
 from attribute_planner.errors import ConfigurationError
+from attribute_planner.evaluation.pursue import pursue
 from attribute_planner.models.detector import AttributeDetector
 from attribute_planner.models.forward_model import ForwardModel
 from attribute_planner.models.policy import GoalPolicy
-from attribute_planner.planning.belief import look
+from attribute_planner.planning.belief import perceive
 from attribute_planner.planning.episode import Episode
-from attribute_planner.planning.execution import Driver, pursue
-from attribute_planner.planning.executor import ExecutionConfig
-from attribute_planner.planning.lookahead import STEP_COST
-from attribute_planner.planning.planner import Plan, Planner
+from attribute_planner.planning.episode_model import AS_PUBLISHED
+from attribute_planner.planning.executor import Execution, Executor, Parts, executor_named
+from attribute_planner.planning.plan import Plan, Planner
 from attribute_planner.transitions.table import TransitionTable
 
 NamedGoal = Mapping[str, Value] | str
@@ -35,41 +35,35 @@ class Agent:
     detector: f̂; `None` where the environment's own f is used.
     policy: π(a | s, ρ_goal).
     table: c_π.
-    patience: after how many steps without a change an attempt is given up.
-    greedy: whether the policy always takes its likeliest action.
-    outlook: what each action would lead to, where transitions are single steps and it was learned.
-    hurry: what each environment step costs in a plan, on the scale of −log c_π.
-    doubt: how often the outlook was wrong on steps that it had not learned from.
+    max_attempt_steps: t_max: steps after which an attempt without a change has failed.
+    deterministic: whether the policy always takes its most probable action.
+    forward_model: P(ρ' | s, a), where it was learned.
+    model_error: how often the forward model was wrong on steps that it had not learned from.
     """
 
     env: Environment
     detector: AttributeDetector | None
     policy: GoalPolicy
     table: TransitionTable
-    patience: int
+    max_attempt_steps: int
     deterministic: bool = False
     forward_model: ForwardModel | None = None
-    time_cost: float = 0.0
     model_error: float = 0.0
 
     def with_estimator(self, name: str) -> "Agent":
-        """The same agent, believing another estimate of c_π: `ratio`, `posterior`, `alike` or `visits`."""
+        """The same agent with another estimate of c_π: `ratio`, `posterior`, `alike` or `visits`."""
         return replace(self, table=replace(self.table, estimator=name))
 
     def with_true_attributes(self) -> "Agent":
-        """The same agent, told the true attributes in place of what its detector sees: what does the detector cost?"""
+        """The same agent with the true attributes in place of its detector's: the difference is the detector's cost."""
         if not self.env.has_attribute_fn:
-            raise ConfigurationError(f"{self.env.name} does not tell its true attributes; only the detector sees them.")
+            raise ConfigurationError(f"{self.env.name} gives no true attributes; the detector is the only source.")
         return replace(self, detector=None)
 
     @cached_property
     def planner(self) -> Planner:
-        """Plans on the agent's table."""
-        return Planner(self.table, time_cost=self.time_cost)
-
-    @cached_property
-    def _lookahead_planner(self) -> Planner:
-        return Planner(self.table, STEP_COST)
+        """Plans on the agent's table: the most probable path."""
+        return Planner(self.table)
 
     def goal(self, goal: NamedGoal) -> Goal:
         """A goal given as `{"switch_0": "red", "marine": ">=2"}` or as `"switch_0=red marine>=2"`."""
@@ -87,19 +81,24 @@ class Agent:
         seed: int = 0,
         max_steps: int | None = None,
         mode: str = "default",
-        pictures: bool = False,
+        frames: bool = False,
     ) -> Episode:
-        """Begin an episode and pursue a goal in it, for `max_steps` steps or as long as the main task allows."""
+        """Begin an episode and pursue a goal in it, for `max_steps` steps or as long as the main task allows.
+
+        mode: a name in `EXECUTORS`.
+        frames: whether to keep an image of every step.
+        """
         if max_steps is not None:
             require_positive("max_steps", max_steps)
-        wanted = self.goal(goal)
+        wanted, executor = self.goal(goal), executor_named(mode)
         reset_key, pursue_key = jax.random.split(jax.random.key(seed))
-        config = ExecutionConfig(mode, self.patience, record=True, pictures=pictures)
         limit = max_steps or self.env.task(None).max_steps
         envs = self.env.vector_env(1)
         envs.episode_steps = limit
         try:
-            return self.pursue(envs, envs.reset(reset_key), [wanted], limit, config, key=pursue_key)[0]
+            return self.pursue(
+                envs, envs.reset(reset_key), [wanted], limit, executor, key=pursue_key, record=True, frames=frames
+            )[0]
         finally:
             envs.close()
 
@@ -109,29 +108,45 @@ class Agent:
         timestep: TimeStep,
         goals: Sequence[Goal],
         max_steps: int,
-        config: ExecutionConfig,
+        executor: Executor,
         *,
         key: jax.Array,
+        record: bool = False,
+        frames: bool = False,
     ) -> list[Episode]:
-        """Algorithm 2 for many goals at once, one in each copy of the environment."""
-        return pursue(self._driver, envs, timestep, goals, max_steps, config, key=key)
+        """Algorithm 2 for many goals at once, one in each environment."""
+        planner = self._planner_for(executor, max_steps)
+        execution = Execution(self._parts, planner, executor, goals, max_steps, record=record)
+        return pursue(execution, envs, timestep, max_steps, key=key, frames=frames)
 
     def detect(self, timestep: TimeStep) -> np.ndarray:
-        """`int32[B, A]` what the agent believes the attributes of a batch of worlds to be."""
-        return look(self.detector, timestep).values
+        """`int32[B, A]` the attributes of a batch of environments, as the agent believes them to be."""
+        attributes = None if timestep.attributes is None else np.asarray(timestep.attributes)
+        return perceive(self.detector, timestep.observation, attributes).values
 
     def task(self, name: str | None) -> Task:
         """A task of the agent's environment; the main one for `None`."""
         return self.env.task(name)
 
     @cached_property
-    def _driver(self) -> Driver:
-        return Driver(
+    def _parts(self) -> Parts:
+        return Parts(
             self.detector,
             self.policy,
-            self.planner,
+            self.table,
+            self.max_attempt_steps,
             self.deterministic,
             self.forward_model,
-            self._lookahead_planner,
             self.model_error,
         )
+
+    @cached_property
+    def _planners(self) -> dict[tuple, Planner]:
+        return {}
+
+    def _planner_for(self, executor: Executor, max_steps: int) -> Planner:
+        """The planner with the costs of an executor; kept, so that distances to known goals are."""
+        model, horizon = executor.model or AS_PUBLISHED, float(max_steps) if executor.timed else np.inf
+        if (model, horizon) not in self._planners:
+            self._planners[model, horizon] = Planner(self.table, model, horizon)
+        return self._planners[model, horizon]

@@ -110,18 +110,14 @@ def agent_of(
     fitted_model: FittedForwardModel | None = None,
 ) -> Agent:
     """The agent made of these parts, with the settings that its training gives it."""
-    longest = config.practise.max_attempt_steps
-    # An attempt of several steps may take up to twice t_max; one of a single step either succeeds or not.
-    patience = longest if longest == 1 else 2 * longest
     forward_model, model_error = (None, 0.0) if fitted_model is None else fitted_model[:2]
     return Agent(
         env,
         detector,
         policy,
         table,
-        patience,
+        config.practise.max_attempt_steps,
         config.practise.deterministic,
         forward_model,
-        config.practise.time_cost,
         model_error,
     )

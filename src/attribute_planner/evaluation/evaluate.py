@@ -16,7 +16,7 @@ from attribute_planner.environments.vector_env import TimeStep, VectorEnv, where
 from attribute_planner.errors import AttributePlannerError
 from attribute_planner.evaluation.statistics import Interval, success_interval
 from attribute_planner.planning.episode import Episode
-from attribute_planner.planning.executor import ExecutionConfig
+from attribute_planner.planning.executor import Executor, executor_named
 
 Key = jax.Array
 
@@ -54,12 +54,12 @@ def evaluate(
 ) -> Evaluation:
     """The success rate of an agent on fresh tasks; those solved at the start are drawn again."""
     require_positive("episodes", episodes)
-    chosen = agent.task(task)
+    chosen, executor = agent.task(task), executor_named(mode)
     done: list[Episode] = []
     solvable: list[bool] = []
     for batch_key in batch_keys(seed):
         count = min(AT_ONCE, episodes - len(done))
-        attempted, solved = attempt_tasks(agent, chosen, count, mode, key=batch_key)
+        attempted, solved = attempt_tasks(agent, chosen, count, executor, key=batch_key)
         done += attempted
         solvable += solved
         if len(done) >= episodes:
@@ -67,7 +67,9 @@ def evaluate(
     return _summary(agent, chosen, mode, done, solvable)
 
 
-def attempt_tasks(agent: Agent, task: Task, count: int, mode: str, *, key: Key) -> tuple[list[Episode], list[bool]]:
+def attempt_tasks(
+    agent: Agent, task: Task, count: int, executor: Executor, *, key: Key
+) -> tuple[list[Episode], list[bool]]:
     """`count` episodes, side by side; and whether the environment's oracle, if it has one, solves the same tasks."""
     start_key, goal_key, pursue_key = jax.random.split(key, 3)
     envs = agent.env.vector_env(count)
@@ -77,8 +79,7 @@ def attempt_tasks(agent: Agent, task: Task, count: int, mode: str, *, key: Key) 
         drawn = draw_goals(task, envs, start, key=goal_key)
         solved = oracle_success(agent, task, timestep, drawn)
         goals = [drawn[copy] for copy in range(count)]
-        config = ExecutionConfig(mode, agent.patience)
-        return agent.pursue(envs, timestep, goals, task.max_steps, config, key=pursue_key), solved
+        return agent.pursue(envs, timestep, goals, task.max_steps, executor, key=pursue_key), solved
     finally:
         envs.close()
 

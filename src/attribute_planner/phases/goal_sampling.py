@@ -4,7 +4,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from attribute_planner.planning.distances import NOWHERE, ShortestPaths
+from attribute_planner.planning.episode_model import AS_PUBLISHED
+from attribute_planner.planning.search import NOWHERE, Graph
 from attribute_planner.transitions.table import UNKNOWN, TransitionTable
 
 Key = jax.Array
@@ -21,11 +22,12 @@ SUBSTITUTES = 4
 def plan_to_far_sets(table: TransitionTable, time_cost: float, *, key: Key) -> jax.Array:
     """`int32[FAR_SETS, N]` the edge from each set towards each of some random sets; `UNKNOWN` where there is none."""
     sets = np.asarray(jax.random.randint(key, (FAR_SETS,), 0, table.num_nodes))
-    paths = ShortestPaths(table, time_cost=time_cost)
+    del time_cost
+    paths = Graph(table, AS_PUBLISHED)
     return jnp.asarray(np.stack([_edges_towards(table, paths, number) for number in sets.tolist()]), jnp.int32)
 
 
-def _edges_towards(table: TransitionTable, paths: ShortestPaths, number: int) -> np.ndarray:
+def _edges_towards(table: TransitionTable, paths: Graph, number: int) -> np.ndarray:
     """`int64[N]` the first edge of the shortest path from each set to one set."""
     successor = paths.to_sets(np.array([number])).successor.astype(np.int64)
     known = np.flatnonzero(successor != NOWHERE)

@@ -1,54 +1,45 @@
-"""Sights: what an agent sees of the worlds that it acts in, and how sure it is."""
+"""Belief: which attribute set the agent holds to be the case, and how probable it is that the goal is met."""
 
 from typing import NamedTuple
 
 import numpy as np
+from jaxtyping import Float, Int
 
 from attribute_planner.attributes import Goal
-from attribute_planner.environments.vector_env import TimeStep
+from attribute_planner.environments.spaces import Observation
 from attribute_planner.models.beliefs import Beliefs, beliefs_of, certain, chance_of_goal
 from attribute_planner.models.detector import AttributeDetector, detected_shares
 
+HYPOTHESES = 4
+"""How many attribute sets a belief considers (sets)."""
 
-class Sight(NamedTuple):
-    """What is seen of a batch of worlds.
 
-    values: `int32[B, A]` what the agent believes the attributes to be.
-    truth: `int32[B, A]` what they are, by which success is judged; where f is not given, as detected.
-    log_shares: `float32[B, A, V]` how likely each value is to the detector; `None` if the true f is asked.
+class Belief(NamedTuple):
+    """What the agent believes of a batch of environments.
+
+    values: the most probable attribute set.
+    log_shares: log probability of each value of each attribute; `None` where f is given, so that nothing is uncertain.
     """
 
-    values: np.ndarray
-    truth: np.ndarray
-    log_shares: np.ndarray | None
+    values: Int[np.ndarray, "B A"]
+    log_shares: Float[np.ndarray, "B A V"] | None
 
-    def chance_of(self, goals: Goal) -> np.ndarray:
-        """`float[B]` how likely each world is where its goal `[B]` is; only a detector leaves room for doubt."""
-        return np.ones(len(self.values)) if self.log_shares is None else chance_of_goal(self.log_shares, goals)
+    def p_goal(self, goals: Goal) -> Float[np.ndarray, " B"]:
+        """The probability that each environment satisfies its goal."""
+        if self.log_shares is None:
+            return np.asarray(goals.satisfied_by(self.values), float)
+        return chance_of_goal(self.log_shares, goals)
 
-    def beliefs(self, rows: np.ndarray) -> Beliefs:
-        """What may be the case in the worlds `rows`; where the detector is sure of all of them, only that.
-
-        Of few worlds always all, so that what comes of it is compiled but once.
-        """
-        if self.log_shares is not None:
-            believed = beliefs_of(self.log_shares[rows], BELIEFS)
-            if len(rows) <= FEW or np.any(believed.weight[:, 1] > UNSURE):
-                return believed
-        return certain(self.values[rows])
+    def hypotheses(self, rows: Int[np.ndarray, " R"]) -> Beliefs:
+        """The most probable sets in some environments, with their probabilities."""
+        return certain(self.values[rows]) if self.log_shares is None else beliefs_of(self.log_shares[rows], HYPOTHESES)
 
 
-BELIEFS, UNSURE = 4, 0.02
-"""How many sets may be the case, and from which chance of another one on to think of them."""
-FEW = 8
-"""Worlds for which thinking of them costs next to nothing."""
-
-
-def look(detector: AttributeDetector | None, timestep: TimeStep) -> Sight:
-    """What a detector sees in a moment, and what is there; without one, the true f is asked."""
+def perceive(
+    detector: AttributeDetector | None, observation: Observation, attributes: Int[np.ndarray, "B A"] | None
+) -> Belief:
+    """The belief after an observation; without a detector, the environment's own f is used."""
     if detector is None:
-        values = np.asarray(timestep.attributes)
-        return Sight(values, values, None)
-    log_shares = np.asarray(detected_shares(detector, timestep.observation))
-    values = log_shares.argmax(axis=-1).astype(np.int32)
-    return Sight(values, values if timestep.attributes is None else np.asarray(timestep.attributes), log_shares)
+        return Belief(np.asarray(attributes), None)
+    log_shares = np.asarray(detected_shares(detector, observation))
+    return Belief(log_shares.argmax(axis=-1).astype(np.int32), log_shares)

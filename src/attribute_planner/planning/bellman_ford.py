@@ -1,7 +1,6 @@
-"""Shortest paths to many goals at once, for accelerators: every edge is tried again and again until nothing improves.
+"""Bellman–Ford on an accelerator: shortest paths to many goals at once.
 
-Dijkstra's order of things is a matter for one processor and one goal. Without an order each sweep costs a look at all
-edges, but all goals share it, and there are no more sweeps than the longest of all best paths has steps.
+Each sweep relaxes every edge for all goals. The number of sweeps is the number of transitions of the longest best path.
 """
 
 from collections.abc import Sequence
@@ -12,18 +11,18 @@ import jax.numpy as jnp
 import numpy as np
 
 MOST_AT_ONCE, MOST_NUMBERS = 64, 2**28
-"""How many goals share a sweep, and how many numbers that may take: one per goal and edge. These are a gigabyte."""
+"""How many goals share a sweep, and how many numbers (one per goal and edge) that may take: a gigabyte."""
 SMALLEST_COST = 1e-3
-"""Of an edge, for numbers of 32 bits to tell that it leads on."""
+"""The smallest cost of an edge (nats) that 32-bit sums resolve."""
 
 
-def relaxed(
+def bellman_ford(
     source: np.ndarray, target: np.ndarray, cost: np.ndarray, num_nodes: int, ends: Sequence[np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """How far every node is from the nearest of some nodes, for many such choices, and where to go next.
+    """The distance of every node from the nearest of some end nodes, for several choices of ends, and the next node.
 
     source, target, cost: `[E]` the edges, by source; no cost is less than `SMALLEST_COST`.
-    ends: `[G]` the nodes `[n]` to get to; any of them will do.
+    ends: `[G]` end nodes `[n]`; any of them will do.
 
     `float32[G, N]` costs, infinite where there is no way; `int32[G, N]` successors, −1 there and at the ends.
     """

@@ -1,294 +1,251 @@
-"""A walk: one copy's way to its goal. Where it is, what it aims at, what it has learned on the way."""
+"""Execution (Algorithm 2): move to the next set on the path, observe where that led, replan.
 
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+An `Executor` is a value that names how goals are pursued. `Execution` is the actor that carries it out in a batch of
+environments, one goal in each.
+"""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
 import numpy as np
 
 from attribute_planner.attributes import Goal
+from attribute_planner.environments.spaces import Action, Discrete, Observation, UnitObservation, uniform_action
+from attribute_planner.environments.vector_env import TimeStep, where_batch
+from attribute_planner.errors import unknown_name
+from attribute_planner.models.detector import AttributeDetector
+from attribute_planner.models.distributions import Categorical
 from attribute_planner.models.encoders import NO_VALUE
-from attribute_planner.planning.episode import ARRIVED, DEVIATED, ENDED, GAVE_UP, LOST, ON_THE_WAY, Episode, TraceStep
-from attribute_planner.planning.goal_relaxation import nearly, shifted
-from attribute_planner.planning.lookahead import STEP_COST, Lookahead, Options
-from attribute_planner.planning.nearest_set import same_change
-from attribute_planner.planning.planner import Planner
-from attribute_planner.planning.replanner import NO_WAY, Choice, pursuit_for
-from attribute_planner.transitions.table import UNKNOWN
+from attribute_planner.models.forward_model import ForwardModel
+from attribute_planner.models.policy import GoalPolicy
+from attribute_planner.planning.active_episode import ActiveEpisode
+from attribute_planner.planning.belief import Belief, perceive
+from attribute_planner.planning.episode_model import EpisodeModel
+from attribute_planner.planning.lookahead import consider
+from attribute_planner.planning.observation_search import ObservationSearch
+from attribute_planner.planning.plan import Planner
+from attribute_planner.planning.posterior import Posterior, Published
+from attribute_planner.transitions.table import TransitionTable
+
+Key = jax.Array
 
 
 @dataclass(frozen=True)
-class ExecutionConfig:
-    """How a plan is carried out."""
+class Executor:
+    """How goals are pursued; each field is one part of it."""
 
-    mode: str = "default"
-    """`paper`: Algorithm 2 as published; `memory`: also remembers within the episode what failed; `default`: with
-    memory, and with foresight where the agent has an outlook; `outlook`: the same, but the outlook is never doubted."""
-    patience: int = 160
-    """After how many steps without a change the default mode gives an attempt up."""
-    record: bool = False
-    """Whether to keep a trace of every step."""
-    pictures: bool = False
-    """Whether to keep a picture of every step."""
+    model: EpisodeModel | None = EpisodeModel()
+    """How failures within the episode count; `None`: they do not, as published."""
+    timed: bool = True
+    """Whether plans weigh the duration of transitions against the steps that are left."""
+    lookahead: bool = True
+    """Whether the first step is chosen by the forward model, where the agent has one."""
+    model_error: bool = True
+    """Whether the forward model's measured error counts against its predictions."""
+    observation_search: bool = True
+    """Whether a policy that returns to the same observation is led to untried actions."""
+    nearest_set: bool = True
+    """Whether to act as in the nearest known set where no way is known."""
 
 
-SURE = float(np.exp(-STEP_COST))
-"""Nothing is gained by making surer of having arrived than this: a step costs as much."""
+EXECUTORS: dict[str, Executor] = {
+    "paper": Executor(
+        model=None, timed=False, lookahead=False, model_error=False, observation_search=False, nearest_set=False
+    ),
+    "default": Executor(),
+    "no-time": Executor(timed=False),
+    "no-lookahead": Executor(lookahead=False),
+    "trust-model": Executor(model_error=False),
+    "no-observation-search": Executor(observation_search=False),
+    "no-nearest-set": Executor(nearest_set=False),
+    "no-evidence": Executor(model=EpisodeModel(aliasing=0.0)),
+}
+"""By name: Algorithm 2 as published, ours, and ours with one part changed."""
 
 
-class Expectation(NamedTuple):
-    """What foresight expects of the next step.
+def executor_named(name: str) -> Executor:
+    """The executor of that name."""
+    if name not in EXECUTORS:
+        raise unknown_name("execution mode", name, EXECUTORS)
+    return EXECUTORS[name]
 
-    values: `int32[A]`. probability: how likely all of them are.
-    attempted: whether it is the policy that is trusted to bring them about, and not the outlook.
+
+@dataclass(frozen=True)
+class Parts:
+    """What was learned, as far as execution uses it.
+
+    detector: f̂; `None` where the environment's own f is used.
+    max_attempt_steps: steps after which an attempt has failed, as in practice.
+    deterministic: whether the policy takes its most probable action.
+    model_error: how often the forward model is wrong.
     """
 
-    values: np.ndarray
-    probability: float
-    attempted: bool
+    detector: AttributeDetector | None
+    policy: GoalPolicy
+    table: TransitionTable
+    max_attempt_steps: int
+    deterministic: bool = False
+    forward_model: ForwardModel | None = None
+    model_error: float = 0.0
 
 
-@dataclass
-class Walk:
-    """One copy's way to its goal: where it is (as detected, and in truth), what it aims at, how long it has tried.
+class Execution:
+    """The actor that pursues one goal in each of a batch of environments."""
 
-    there: how likely the goal is met, to the detector. Whoever looks ahead may make sure of it before stopping.
-    doubt: how often the outlook is wrong; `None` for a walk without foresight.
-    """
+    traceable = False
 
-    planner: Planner
-    goal: Goal
-    values: np.ndarray
-    truth: np.ndarray
-    config: ExecutionConfig
-    there: float = 1.0
-    model_error: float | None = None
-    steps: int = 0
-    transitions: int = 0
-    replans: int = 0
-    waited: int = 0
-    trace: list[TraceStep] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.plan = self.planner.plan(self.values, self.goal)
-        self.success = False
-        self._shift = np.zeros(len(self.values), np.int32)
-        self.number = self._locate(self.values)
-        self._pursue(self.goal)
-        self._lowered = None
-        if not self.plan.reachable and self._may_guess:
-            self._lowered = nearly(self.planner, self.number, self.goal)
-        if self._lowered is not None:
-            self._pursue(self._lowered)
-        self._foresight = None if self.model_error is None else Lookahead(self.planner, self.goal, self.model_error)
-        self.active = self.plan.reachable or self._lowered is not None or self._foresight is not None
-        self._origin, self._choice = self.number, NO_WAY
-        if self._is_sure_to_be_there():
-            self._stop()
-        if self.active:
-            self._choose()
-        self._expected: Expectation | None = None
-        self._doubted, self._overlooked = 0.0, False
-
-    @property
-    def target(self) -> int:
-        """The number of the set that is aimed at; `UNKNOWN` if there is no plan."""
-        return self._choice.target
-
-    @property
-    def aim(self) -> np.ndarray:
-        """`int32[A]` the set that the policy is told to reach; none if there is no plan."""
-        table, target = self.planner.table, self._choice.target
-        if target == UNKNOWN and self._foresight is not None:
-            return np.where(self.goal.wanted, self.goal.values, self.values).astype(np.int32)
-        if target == UNKNOWN:
-            return np.full(len(table.space), NO_VALUE, np.int32)
-        if self._origin == self.number and not self._shift.any():
-            return table.values[target]
-        return same_change(table.space, self.values, table.values[self._origin], table.values[target])
-
-    @property
-    def wanted(self) -> np.ndarray:
-        """`int32[A]` what the goal asks for; none of an attribute that it does not mention."""
-        return np.where(self.goal.wanted, self.goal.values, NO_VALUE).astype(np.int32)
-
-    @property
-    def remembers(self) -> bool:
-        """Whether the mode learns from what failed within the episode, and there is something to fail at."""
-        return self._pursuit.patience is not None and self._choice.target != UNKNOWN
-
-    def look_ahead(self, options: Options, copy: int, *, last: bool = False) -> int:
-        """Which of the options to take; each in turn while none is expected to lead to the goal.
-
-        If it may be there already, it stops unless some option is likelier to lead there, and options do something.
-
-        last: whether time is up after this step.
-        """
-        assert self._foresight is not None
-        edge, count = self._choice.edge, options.numbers.shape[1]
-        trusted = 0.0 if edge == UNKNOWN else float(self.planner.table.probability[edge])
-        self._expected = None
-        if self._believes_to_be_there():
-            # As sure as before, to the last digit: what was done about it changed nothing.
-            if self.there == self._doubted or self._foresight.best_chance(options, copy) <= self.there:
-                self._stop()
-                return 0
-            self._doubted = self.there
-        best = self._foresight.choose(self.number, self.values, options, copy, trusted, last=last)
-        if best is None:
-            return self.steps % count
-        attempted = best == count - 1
-        sure = trusted if attempted else float(np.exp(options.log_prob[copy, best].sum()))
-        self._expected = Expectation(options.expected[copy, best], sure, attempted)
-        return best
-
-    def advance(
-        self, step: int, values: np.ndarray, truth: np.ndarray, over: bool, action: Any, there: float = 1.0
-    ) -> None:
-        """Take in where a step has led (as detected, and in truth), and decide what to aim at next."""
-        before, choice, aim = self.values, self._choice, self.aim
-        self.truth, self.there = truth, there
-        if self._foresight and self._expected and (values != self._expected.values).any():
-            self._foresight.failed(self.number, self._expected.values)
-        self.steps, self.waited = step + 1, self.waited + 1
-        outcome, replanned = ON_THE_WAY, False
-        if (values != before).any():
-            outcome, replanned = self._move(values)
-        elif self._pursuit.patience is not None and self.waited >= self._pursuit.patience:
-            outcome, replanned = GAVE_UP, True
-            self._fail()
-        if self._is_sure_to_be_there():
-            self._stop()
-        self._overlooked |= bool(self.goal.satisfied_by(truth)) and not self._believes_to_be_there()
-        if over and self.active:
-            outcome, self.active = ENDED, False
-        if self.config.record:
-            self._write(step, before, choice, aim, action, outcome, replanned)
-
-    def episode(self, max_steps: int, pictures: list[np.ndarray]) -> Episode:
-        """The account of the walk."""
-        return Episode(
-            self.goal,
-            self.success,
-            self.steps,
-            self.transitions,
-            self.replans,
-            self.plan,
-            self._reason(max_steps),
-            self.values,
-            self.trace,
-            pictures,
-        )
-
-    def _believes_to_be_there(self) -> bool:
-        return bool(self.goal.satisfied_by(self.values))
-
-    def _is_sure_to_be_there(self) -> bool:
-        """Whether it believes to be there, and cannot or need not make sure."""
-        return self._believes_to_be_there() and (self._foresight is None or self.there >= SURE)
-
-    def _stop(self) -> None:
-        """It is there, as far as it can tell."""
-        self.success, self.active = bool(self.goal.satisfied_by(self.truth)), False
-
-    def _move(self, values: np.ndarray) -> tuple[str, bool]:
-        """The attributes changed: the way leads on from there."""
-        number = self._locate(values)
-        self.transitions += 1
-        arrived, lost = bool((values == self.aim).all()), self._choice.target == UNKNOWN
-        if self._expected is not None:
-            arrived, lost = bool((values == self._expected.values).all()), False
-        if not arrived and not lost:
-            self._blame_the_edge()
-        self.values, self.number, self.waited = values, number, 0
-        if self._believes_to_be_there():
-            self._choice = NO_WAY
-            return (ARRIVED if arrived else DEVIATED), False
-        self._choose()
-        self.replans += not arrived
-        return (ARRIVED if arrived else LOST if lost else DEVIATED), not arrived
-
-    def _fail(self) -> None:
-        """Nothing changed for too long."""
-        self._blame_the_edge()
-        self.waited, self.replans = 0, self.replans + 1
-        self._choose()
-
-    def _blame_the_edge(self) -> None:
-        """The edge did not lead where it should, if it was tried at all."""
-        attempted = self._foresight is None or (self._expected is not None and self._expected.attempted)
-        if attempted and self._choice.edge != UNKNOWN:
-            self._pursuit.failed(self._origin, self._choice.edge)
-
-    def _choose(self) -> None:
-        """Decide what to aim at: from where it is or, if no way leads on from there, as from where it is alike."""
-        if self._lowered is not None and self._lowered.satisfied_by(self.values):
-            self._go_beyond()
-        self._origin = self.number
-        self._choice = self._pursuit.choose(self.number)
-        if self._choice is not NO_WAY:
-            return
-        if self._pursuit.patience is None:
-            self.active = False
-        elif self._may_guess:
-            self._origin = self._pursuit.stand_in(self.values - self._shift)
-            self._choice = self._pursuit.choose(self._origin)
-
-    @property
-    def _may_guess(self) -> bool:
-        """Whether to act where the table knows no way; foresight has its own means."""
-        return self._pursuit.patience is not None and self.model_error is None
-
-    def _pursue(self, goal: Goal) -> None:
-        self._pursuit = pursuit_for(self.config.mode, self.planner, goal, self.config.patience)
-
-    def _go_beyond(self) -> None:
-        """As near to the goal as the table leads: what is still missing is done as where there is less."""
-        less, self._lowered = shifted(self.planner, self.values, self.goal), None
-        if less is not None:
-            self._pursue(less.goal)
-            self._shift = less.shift
-            self.number = self._locate(self.values)
-
-    def _locate(self, values: np.ndarray) -> int:
-        there = values - self._shift
-        return UNKNOWN if (there < 0).any() else self.planner.table.number_of(there)
-
-    def _write(
+    def __init__(
         self,
-        step: int,
-        before: np.ndarray,
-        choice: Choice,
-        told: np.ndarray,
-        action: Any,
-        outcome: str,
-        replanned: bool,
+        parts: Parts,
+        planner: Planner,
+        executor: Executor,
+        goals: Sequence[Goal],
+        max_steps: int,
+        *,
+        record: bool = False,
     ) -> None:
-        table, aim, probability = self.planner.table, None, 0.0
-        if self._expected is not None:
-            aim, probability = table.space.decode(self._expected.values), self._expected.probability
-        elif choice.target != UNKNOWN:
-            aim, probability = table.space.decode(told), float(table.probability[choice.edge])
-        self.trace.append(
-            TraceStep(
-                step,
-                table.space.decode(before),
-                aim,
-                probability,
-                action,
-                outcome,
-                replanned,
-            )
-        )
+        self._parts, self._planner, self._executor = parts, planner, executor
+        self._each_goal, self._max_steps, self._record = goals, max_steps, record
+        self.goals = stacked(goals)
+        self._looks_ahead = executor.lookahead and parts.forward_model is not None
+        self.episodes: list[ActiveEpisode] = []
 
-    def _reason(self, max_steps: int) -> str:
-        if self.success:
-            return ""
-        if self._believes_to_be_there():
-            return "the detector took another attribute set for the goal."
-        if self._overlooked:
-            return "the goal was reached on the way, but the detector did not see it."
-        if not self.plan.reachable:
-            return self.plan.reason
-        if self.steps >= max_steps:
-            return f"the goal was not reached within {max_steps} steps."
-        return "the episode ended, or led to where no plan is known, before the goal was reached."
+    def start(self, timestep: TimeStep) -> None:
+        """Begin at what the environments show."""
+        executor, belief = self._executor, self._perceive(timestep)
+        self._planner.prepare(self._each_goal)
+        p_goal, posterior = belief.p_goal(self.goals), Published if executor.model is None else Posterior
+        patience = None if executor.model is None else self._parts.max_attempt_steps
+        self.episodes = [
+            ActiveEpisode(
+                self._planner,
+                posterior(self._planner, goal),
+                goal,
+                belief.values[i],
+                float(p_goal[i]),
+                max_steps=self._max_steps,
+                patience=patience,
+                extrapolate=executor.nearest_set,
+                record=self._record,
+            )
+            for i, goal in enumerate(self._each_goal)
+        ]
+        self._searches = [ObservationSearch() for _ in self.episodes]
+        self._belief = belief
+        self._stop_those_done()
+
+    def active(self) -> np.ndarray:
+        """`bool[B]` which environments are still to be stepped."""
+        return np.array([episode.active for episode in self.episodes])
+
+    def act(self, observation: Observation, *, key: Key) -> Action:
+        """An action for each environment."""
+        if self._looks_ahead:
+            return self._look_ahead(observation, key=key)
+        targets = np.stack([episode.target for episode in self.episodes])
+        action, log_probs = _act(
+            self._parts.policy,
+            observation,
+            jnp.asarray(self._belief.values),
+            jnp.asarray(targets),
+            self._parts.deterministic,
+            key,
+        )
+        if log_probs is not None and self._searches_observations(observation):
+            action = np.array(action)
+            observed, log_probs = np.asarray(observation), np.asarray(log_probs)
+            for i in np.flatnonzero(self.active() & (targets[:, 0] != NO_VALUE)).tolist():
+                action[i] = self._searches[i].decide(observed[i].tobytes(), log_probs[i], int(action[i]))
+        return action
+
+    def observe(self, observation: Observation, action: Action, timestep: TimeStep) -> None:
+        """Take in where the step from `observation` by `action` has led, in the environments that were active."""
+        self._belief = self._perceive(timestep)
+        p_goal = self._belief.p_goal(self.goals)
+        for i in np.flatnonzero(self.active()).tolist():
+            episode, target = self.episodes[i], self.episodes[i].target
+            taken = jax.tree.map(lambda leaf, i=i: np.asarray(leaf[i]).tolist(), action)
+            episode.advance(self._belief.values[i], float(p_goal[i]), bool(timestep.over[i]), taken)
+            if (episode.target != target).any():
+                self._searches[i] = ObservationSearch()
+            elif self._searches_observations(observation):
+                before, after = np.asarray(observation[i]), np.asarray(timestep.observation[i])  # pyright: ignore
+                self._searches[i].remember(before.tobytes(), taken, after.tobytes())
+        self._stop_those_done()
+
+    def _stop_those_done(self) -> None:
+        if not self._looks_ahead:
+            for episode in self.episodes:
+                if episode.active:
+                    episode.stop_if_done()
+
+    def _perceive(self, timestep: TimeStep) -> Belief:
+        attributes = None if timestep.attributes is None else np.asarray(timestep.attributes)
+        return perceive(self._parts.detector, timestep.observation, attributes)
+
+    def _searches_observations(self, observation: Observation) -> bool:
+        """Whether there is one agent whose actions can be listed."""
+        listed = isinstance(self._parts.policy.action_space, Discrete)
+        return self._executor.observation_search and listed and not isinstance(observation, UnitObservation)
+
+    def _look_ahead(self, observation: Observation, *, key: Key) -> Action:
+        """The best option of each environment."""
+        parts = self._parts
+        assert parts.forward_model is not None
+        under_way = np.flatnonzero(self.active())
+        rows = padded_rows(under_way, len(self.episodes))
+        episodes = [self.episodes[row] for row in rows.tolist()]
+        options = consider(
+            parts.forward_model,
+            parts.policy,
+            parts.table,
+            jax.tree.map(lambda leaf: leaf[rows], observation),
+            self._belief.hypotheses(rows),
+            np.stack([each.target_or_goal for each in episodes]),
+            np.stack([each.wanted for each in episodes]),
+            key=key,
+        )
+        error = parts.model_error if self._executor.model_error else 0.0
+        chosen = np.zeros(len(self.episodes), int)
+        for place, row in enumerate(under_way.tolist()):
+            chosen[row] = self.episodes[row].look_ahead(options, place, error)
+        place = np.zeros(len(self.episodes), int)
+        place[under_way] = np.arange(len(under_way))
+        return jax.tree.map(lambda leaf: leaf[place, chosen], options.actions)
+
+
+def padded_rows(rows: np.ndarray, most: int) -> np.ndarray:
+    """The rows, repeated to one of few lengths, each of which is compiled once.
+
+    Lookahead is most of the work, and fewer and fewer of a batch are still under way.
+    """
+    count = most
+    while count // 4 >= max(len(rows), 64):
+        count //= 4
+    return np.resize(rows, count)
+
+
+def stacked(goals: Sequence[Goal]) -> Goal:
+    """The goals as a batch."""
+    at_least = [np.zeros_like(goal.wanted) if goal.at_least is None else goal.at_least for goal in goals]
+    return Goal(
+        np.stack([goal.values for goal in goals]), np.stack([goal.wanted for goal in goals]), np.stack(at_least)
+    )
+
+
+@eqx.filter_jit
+def _act(
+    policy: GoalPolicy, observation: Observation, values: jax.Array, targets: jax.Array, deterministic: bool, key: Key
+) -> tuple[Action, jax.Array | None]:
+    """An action for each environment, a random one where there is no target; and log probabilities, if listed."""
+    policy_key, random_key = jax.random.split(key)
+    output = policy(observation, values, targets)
+    batch = values.shape[:1] if output.active is None else output.active.shape
+    at_random = uniform_action(policy.action_space, batch, key=random_key)
+    chosen = output.mode() if deterministic else output.sample(key=policy_key)
+    action = where_batch(targets[:, 0] == NO_VALUE, at_random, chosen)
+    log_probs = jax.nn.log_softmax(output.actions.logits) if isinstance(output.actions, Categorical) else None
+    return action, log_probs

@@ -1,38 +1,58 @@
-"""Where the table knows no way on: do what would be done in the known set that is most like the one at hand.
+"""The nearest known set: where the table knows no way on, make the change that it would make in a similar set.
 
-With many attributes, most sets are never met in training. Another number of things that nobody asked for seldom makes a
-difference to how a change is brought about, and a policy that was told many aims is good at the same change elsewhere.
+With many attributes, most sets are never visited in training. Where sets differ in attributes that no goal mentions,
+the same change usually works in the same way.
 """
 
 import numpy as np
+from jaxtyping import Bool, Int
 
 from attribute_planner.attributes import AttributeSpace, Goal
+from attribute_planner.planning.plan import Planner
+from attribute_planner.planning.posterior import Posterior, Target
+from attribute_planner.planning.search import NOWHERE
 from attribute_planner.transitions.table import UNKNOWN, TransitionTable
 
-WANTED_WEIGHT = 1_000
-"""A difference in what the goal mentions weighs more than all others together may."""
+
+def nearest_target(
+    planner: Planner, posterior: Posterior, goal: Goal, values: Int[np.ndarray, " A"], left: float
+) -> Target | None:
+    """What the best transition out of the nearest set with a way to the goal would change, applied to the values."""
+    table = planner.table
+    number = nearest_set(table, values, goal, planner.distances(goal).successor != NOWHERE)
+    target = None if number == UNKNOWN else posterior.next_target(table.values[number], left)
+    if target is None:
+        return None
+    return target._replace(values=same_change(table.space, values, table.values[number], target.values))
 
 
-def most_alike(table: TransitionTable, values: np.ndarray, goal: Goal, possible: np.ndarray) -> int:
-    """The number of the set that differs least from values `[A]`, of those `possible` `bool[N]`; `UNKNOWN` if none is.
+def nearest_set(
+    table: TransitionTable, values: Int[np.ndarray, " A"], goal: Goal, possible: Bool[np.ndarray, " N"]
+) -> int:
+    """The number of the set, among those possible, that differs least from the values; `UNKNOWN` if there is none.
 
-    Numbers differ by how far they are apart, other values by one.
+    Integers differ by their distance, other values by one. Attributes of the goal come first, the rest breaks ties.
     """
     candidates = np.flatnonzero(possible)
     if not len(candidates):
         return UNKNOWN
     difference = np.abs(table.values[candidates] - values)
-    difference = np.where(is_number(table.space), difference, difference > 0)
-    weight = np.where(goal.wanted, WANTED_WEIGHT, 1)
-    return int(candidates[np.argmin(difference @ weight)])
+    difference = np.where(is_integer(table.space), difference, difference > 0)
+    in_goal, elsewhere = difference[:, goal.wanted].sum(axis=1), difference[:, ~np.asarray(goal.wanted)].sum(axis=1)
+    return int(candidates[np.lexsort((elsewhere, in_goal))[0]])
 
 
-def same_change(space: AttributeSpace, values: np.ndarray, source: np.ndarray, target: np.ndarray) -> np.ndarray:
-    """`int32[A]` values `[A]`, changed as one set `[A]` into another: numbers by as much, others to the same."""
-    changed = np.where(is_number(space), np.clip(values + target - source, 0, space.sizes - 1), target)
+def same_change(
+    space: AttributeSpace,
+    values: Int[np.ndarray, " A"],
+    source: Int[np.ndarray, " A"],
+    target: Int[np.ndarray, " A"],
+) -> Int[np.ndarray, " A"]:
+    """The values, changed as `source` changes into `target`: integers by the same amount, others to the same value."""
+    changed = np.where(is_integer(space), np.clip(values + target - source, 0, space.sizes - 1), target)
     return np.where(target == source, values, changed).astype(np.int32)
 
 
-def is_number(space: AttributeSpace) -> np.ndarray:
-    """`bool[A]` which attributes are numbers."""
+def is_integer(space: AttributeSpace) -> Bool[np.ndarray, " A"]:
+    """Which attributes are integers."""
     return np.array([attribute.is_integer for attribute in space])

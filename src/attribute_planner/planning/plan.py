@@ -1,35 +1,32 @@
-"""Plans: the most probable path through the table from where the agent is to what it was asked for."""
+"""Plans: the best path through the table from the current attribute set to a goal."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from jaxtyping import Int
 
 from attribute_planner.attributes import AttributeSpace, Goal, Value
-from attribute_planner.planning.distances import TIE_BREAKER, Distances, ShortestPaths
+from attribute_planner.planning.episode_model import AS_PUBLISHED, EpisodeModel
+from attribute_planner.planning.search import Distances, Graph
 from attribute_planner.transitions.table import UNKNOWN, TransitionTable
-
-CACHED_GOALS = 64
-"""For how many goals distances are kept, unless more were asked for at once; the oldest is forgotten first."""
-FEW_GOALS = 8
-"""Not worth the compiling."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A path through attribute space. Everything but the path itself is worked out when it is asked for.
+    """A path through attribute space. Everything but the path itself is computed on demand.
 
-    table: on which it was planned.
+    table: the table that it was planned on.
     goal: what was asked for.
-    start: `int32[A]` the current set.
+    start: values of the current set.
     path: numbers of the sets on the path, the current one first; empty if there is none.
     reason: why there is no path, in words; empty if there is one.
     """
 
     table: TransitionTable
     goal: Goal
-    start: np.ndarray
+    start: Int[np.ndarray, " A"]
     path: tuple[int, ...]
     reason: str = ""
 
@@ -43,8 +40,8 @@ class Plan:
         return not self.reason
 
     @cached_property
-    def values(self) -> np.ndarray:
-        """`int32[m + 1, A]` the sets on the path, the current one first; only that one if there is no path."""
+    def values(self) -> Int[np.ndarray, "m_plus_1 A"]:
+        """The sets on the path, the current one first; only that one if there is no path."""
         return np.concatenate([self.start[None], self.table.values[list(self.path[1:])]])
 
     @cached_property
@@ -82,39 +79,45 @@ class Plan:
 
 
 class Planner:
-    """Plans on one table. Distances are kept per goal: planning again for a known goal is a look-up.
+    """Plans on one table. Distances are cached per goal: planning again for a known goal is a look-up.
 
-    step_cost: what every transition costs beside −log c_π; by default only enough to break ties.
-    hurry: what every environment step costs that a transition is expected to take.
+    model, horizon: what transitions cost (`EpisodeModel`); by default −log c_π, as published.
+    cached_goals: how many goals distances are cached for, unless more were prepared at once.
     """
 
-    def __init__(self, table: TransitionTable, step_cost: float = TIE_BREAKER, time_cost: float = 0.0) -> None:
-        self.table = table
-        self.paths = ShortestPaths(table, step_cost, time_cost)
-        self._distances: dict[tuple[int, int, int], Distances] = {}
-        self._kept = CACHED_GOALS
-        self._latest: tuple[Goal, Distances] | None = None
+    def __init__(
+        self,
+        table: TransitionTable,
+        model: EpisodeModel = AS_PUBLISHED,
+        horizon: float = np.inf,
+        *,
+        cached_goals: int = 64,
+    ) -> None:
+        self.table, self.model = table, model
+        self.graph = Graph(table, model, horizon)
+        self._cache: dict[tuple[int, int, int], Distances] = {}
+        self._size = cached_goals
 
     def distances(self, goal: Goal) -> Distances:
-        """How far every set is from the goal."""
-        if self._latest is None or self._latest[0] is not goal:
-            self._latest = goal, self._distances_by_key(goal)
-        return self._latest[1]
+        """The ways from every set to the goal."""
+        key = goal.key(self.table.space)
+        if key not in self._cache:
+            if len(self._cache) >= self._size:
+                self._cache.pop(next(iter(self._cache)))
+            self._cache[key] = self.graph.to_goal(goal)
+        return self._cache[key]
 
     def prepare(self, goals: Sequence[Goal]) -> None:
-        """Find the distances to many goals, if that is quicker for all at once than for each when it is asked for."""
-        if not self.paths.finds_many_at_once:
-            return
+        """Find the distances to many goals at once, where that is faster than one by one."""
         asked = {goal.key(self.table.space): goal for goal in goals}
-        known = {key: self._distances[key] for key in asked if key in self._distances}
-        unknown = {key: goal for key, goal in asked.items() if key not in known}
-        if len(unknown) <= FEW_GOALS:
-            return
-        found = zip(unknown, self.paths.to_goals(list(unknown.values())), strict=True)
-        self._kept, self._distances = max(CACHED_GOALS, len(asked)), known | dict(found)
+        unknown = {key: goal for key, goal in asked.items() if key not in self._cache}
+        if len(unknown) > 1 and self.graph.finds_many_at_once:
+            known = {key: self._cache[key] for key in asked if key in self._cache}
+            found = zip(unknown, self.graph.to_goals(list(unknown.values())), strict=True)
+            self._size, self._cache = max(self._size, len(asked)), known | dict(found)
 
-    def plan(self, values: np.ndarray, goal: Goal) -> Plan:
-        """The most probable path from attribute values `[A]` to the goal."""
+    def plan(self, values: Int[np.ndarray, " A"], goal: Goal) -> Plan:
+        """The best path from a set to the goal."""
         number = self.table.number_of(values)
         distances = self.distances(goal)
         if number != UNKNOWN and np.isfinite(distances.cost[number]):
@@ -122,14 +125,6 @@ class Planner:
         if goal.satisfied_by(values):
             return Plan(self.table, goal, values, (number,))
         return Plan(self.table, goal, values, (), self._why_unreachable(number, goal))
-
-    def _distances_by_key(self, goal: Goal) -> Distances:
-        key = goal.key(self.table.space)
-        if key not in self._distances:
-            if len(self._distances) >= self._kept:
-                self._distances.pop(next(iter(self._distances)))
-            self._distances[key] = self.paths.to_goal(goal)
-        return self._distances[key]
 
     def _why_unreachable(self, number: int, goal: Goal) -> str:
         if not len(self.table.satisfying(goal)):

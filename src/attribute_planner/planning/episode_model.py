@@ -1,0 +1,75 @@
+"""The model of one episode: how likely an attempt works here, given what has been tried (docs/execution.md).
+
+A transition with success probability c fails for two reasons. Either it is not available from the present state,
+although other states of the same attribute set allow it (aliasing), or it is available and the attempt fails by chance.
+`aliasing` is the share of failures of the first kind:
+
+    availability a = 1 − aliasing · (1 − c),    reliability q = c / a,    c = a · q
+
+A failed attempt is evidence against availability, by Bayes' rule. The published execution is the case that takes no
+evidence in and ignores time: aliasing = 1, `horizon` infinite.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+Probability = Float[np.ndarray, "..."] | float
+
+
+@dataclass(frozen=True)
+class EpisodeModel:
+    """How the probability of an attempt follows from c_π and the failures so far.
+
+    aliasing: the share of failures that are due to the state and so repeat themselves; between 0 and 1.
+    """
+
+    aliasing: float = 0.8
+
+    def availability(self, c: Probability, failures: Probability = 0.0) -> np.ndarray:
+        """The posterior probability that a transition is available after a number of failed attempts."""
+        prior = 1.0 - self.aliasing * (1.0 - np.asarray(c, float))
+        by_chance = (1.0 - self.reliability(c)) ** failures
+        with np.errstate(invalid="ignore"):
+            posterior = prior * by_chance / (prior * by_chance + (1.0 - prior))
+        # A transition that never fails has failed: both explanations had probability 0, in the ratio of their rates.
+        return np.where(np.isnan(posterior), np.where(np.asarray(failures) > 1, 0.0, 1.0 - self.aliasing), posterior)
+
+    def reliability(self, c: Probability) -> np.ndarray:
+        """The probability that an attempt at an available transition arrives."""
+        c = np.asarray(c, float)
+        prior = 1.0 - self.aliasing * (1.0 - c)
+        return np.divide(c, prior, out=np.zeros_like(c), where=prior > 0)
+
+    def attempt(self, c: Probability, failures: Probability = 0.0) -> np.ndarray:
+        """The probability that the next attempt arrives."""
+        return self.availability(c, failures) * self.reliability(c)
+
+    def persistence(self, c: Probability, failures: Probability, steps: Probability, left: float) -> np.ndarray:
+        """The probability to arrive at all, if the attempt is repeated as long as time allows.
+
+        steps: duration of an attempt. left: environment steps that are left; the deadline is modelled as geometric
+        with this mean, so that each retry survives with probability (1 − 1 / left) ** steps.
+        """
+        q = self.reliability(c)
+        survives = (1.0 - 1.0 / max(left, 1.0)) ** np.maximum(steps, 1.0)
+        return self.availability(c, failures) * np.divide(
+            q, 1.0 - survives * (1.0 - q), out=np.zeros_like(q), where=q > 0
+        )
+
+    def edge_cost(self, c: Float[np.ndarray, " E"], steps: Float[np.ndarray, " E"], horizon: float) -> np.ndarray:
+        """−log of the value of a transition on a plan: its availability, and its expected steps against the horizon."""
+        cost, possible = np.full(len(c), np.inf), c > 0
+        cost[possible] = -np.log(self.availability(c[possible]))
+        cost[possible] += self.expected_steps(c[possible], steps[possible]) / horizon
+        return cost
+
+    def expected_steps(self, c: Float[np.ndarray, " E"], steps: Float[np.ndarray, " E"]) -> np.ndarray:
+        """Expected environment steps of a transition that is available, retries included."""
+        with np.errstate(divide="ignore"):
+            return np.maximum(steps, 1.0) / self.reliability(c)
+
+
+AS_PUBLISHED = EpisodeModel(aliasing=1.0)
+"""−log c_π is the cost of a transition, whatever its duration."""

@@ -1,0 +1,93 @@
+"""The posterior of an episode: what the table says, updated by what was tried and where it led (docs/execution.md)."""
+
+from collections import Counter
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from attribute_planner.attributes import Goal
+from attribute_planner.planning.episode_model import EpisodeModel
+from attribute_planner.planning.plan import Planner
+from attribute_planner.planning.search import NOWHERE
+from attribute_planner.transitions.table import UNKNOWN
+
+
+class Target(NamedTuple):
+    """A set to move to next.
+
+    values: the set. probability: c_π of the transition, from training alone.
+    """
+
+    values: Int[np.ndarray, " A"]
+    probability: float
+
+
+class Posterior:
+    """What one episode has learned about its transitions, on top of a planner's distances to its goal.
+
+    A failed attempt counts against the transition from that set. Leaving a set counts against its promise: a good path
+    visits no set twice, so an agent that returns to a set finds that the path from there did not work.
+    """
+
+    def __init__(self, planner: Planner, goal: Goal) -> None:
+        self._planner, self._model, self._goal = planner, planner.model, goal
+        self._distances = planner.distances(goal)
+        self._failures: dict[bytes, list[np.ndarray]] = {}
+        self._departures: Counter[int] = Counter()
+
+    @property
+    def model(self) -> EpisodeModel:
+        return self._model
+
+    def failed(self, source: Int[np.ndarray, " A"], target: Int[np.ndarray, " A"]) -> None:
+        """An attempt to move from one set to another did not arrive there."""
+        self._failures.setdefault(source.tobytes(), []).append(target)
+
+    def left(self, source: Int[np.ndarray, " A"]) -> None:
+        """The set was left without having reached the goal."""
+        self._departures[self._planner.table.number_of(source)] += 1
+
+    def failures(self, source: Int[np.ndarray, " A"], targets: Int[np.ndarray, "K A"]) -> Float[np.ndarray, " K"]:
+        """How often an attempt from a set at each target failed."""
+        count = np.zeros(len(targets))
+        for target in self._failures.get(source.tobytes(), ()):
+            count += (targets == target).all(axis=-1)
+        return count
+
+    def value(self, numbers: Int[np.ndarray, " K"], left: Float[np.ndarray, " K"] | float) -> Float[np.ndarray, " K"]:
+        """The probability to be at the goal in time from each set, with `left` steps left there."""
+        value = self._distances.value(numbers, left)
+        for place in np.flatnonzero([number in self._departures for number in numbers.tolist()]):
+            value[place] = self._model.attempt(value[place], self._departures[int(numbers[place])])
+        return value
+
+    def next_target(self, values: Int[np.ndarray, " A"], left: float) -> Target | None:
+        """The best transition out of a set; `None` if none leads to the goal."""
+        table, number = self._planner.table, self._planner.table.number_of(values)
+        if number == UNKNOWN or self._distances.successor[number] == NOWHERE:
+            return None
+        row = table.edges_of(number)
+        targets = table.values[table.target[row]]
+        c, steps = table.probability[row], np.maximum(table.duration[row], 1.0)
+        arrival = self._model.persistence(c, self.failures(values, targets), steps, left)
+        best = int(np.argmax(arrival * self.value(table.target[row], np.maximum(left - steps, 1.0))))
+        return Target(targets[best], float(c[best]))
+
+
+class Published(Posterior):
+    """Algorithm 2: the next set on the planned path, however often that has failed."""
+
+    def failed(self, source: Int[np.ndarray, " A"], target: Int[np.ndarray, " A"]) -> None:
+        del source, target
+
+    def left(self, source: Int[np.ndarray, " A"]) -> None:
+        del source
+
+    def next_target(self, values: Int[np.ndarray, " A"], left: float) -> Target | None:
+        del left
+        table, number = self._planner.table, self._planner.table.number_of(values)
+        if number == UNKNOWN or self._distances.successor[number] == NOWHERE:
+            return None
+        target = int(self._distances.successor[number])
+        return Target(table.values[target], float(table.probability[table.edge(number, target)]))

@@ -1,0 +1,120 @@
+"""Search on a transition model: from every attribute set the cheapest way to a goal, exact on a listed model."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import jax
+import numpy as np
+from jaxtyping import Float, Int
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import dijkstra
+
+from attribute_planner.attributes import Goal
+from attribute_planner.planning.bellman_ford import SMALLEST_COST, bellman_ford
+from attribute_planner.planning.episode_model import EpisodeModel
+from attribute_planner.transitions.table import TransitionTable
+
+NOWHERE = -9999
+"""The successor of a set that satisfies the goal or from which it cannot be reached (SciPy's own sentinel)."""
+
+TIE_BREAKER = 1e-9
+"""Added to the cost of each transition (nats), so that of equally probable paths the shortest is taken."""
+
+
+@dataclass(frozen=True)
+class Distances:
+    """The way from every set of a table to a goal.
+
+    cost: −log of the value of the best path; infinite where there is none.
+    successor: the next set on that path; `NOWHERE` at the goal and where there is no path.
+    graph: where the costs come from.
+    """
+
+    cost: Float[np.ndarray, " N"]
+    successor: Int[np.ndarray, " N"]
+    graph: "Graph"
+
+    def path(self, number: int) -> tuple[int, ...]:
+        """The sets on the best path, beginning with `number`."""
+        path, successor = [number], self.successor.item
+        while (number := successor(number)) != NOWHERE:
+            path.append(number)
+        return tuple(path)
+
+    @cached_property
+    def steps(self) -> Float[np.ndarray, " N"]:
+        """Expected environment steps along the best path; 0 at the goal and where there is no path."""
+        on_a_path = np.flatnonzero(self.successor != NOWHERE)
+        total, onward = np.zeros(len(self.cost)), np.arange(len(self.cost))
+        onward[on_a_path] = self.successor[on_a_path]
+        total[on_a_path] = self.graph.steps_between(on_a_path, onward[on_a_path])
+        # Pointer jumping: after k rounds, `total` covers 2^k transitions.
+        while (onward[onward] != onward).any():
+            total, onward = total + total[onward], onward[onward]
+        return total
+
+    def value(self, numbers: Int[np.ndarray, " K"], left: Float[np.ndarray, " K"] | float) -> Float[np.ndarray, " K"]:
+        """The probability to be at the goal in time, with `left` steps left; 0 for sets that are not known (−1)."""
+        cost = self.cost[numbers]
+        if np.isfinite(self.graph.horizon):
+            steps = self.steps[numbers]
+            late = np.where(steps > 0, steps / np.maximum(left, 1e-9), 0.0)
+            cost = cost - steps / self.graph.horizon + late
+        return np.where(numbers < 0, 0.0, np.exp(-cost))
+
+
+class Graph:
+    """A listed transition model with the cost of each transition. Each goal takes one Dijkstra on the reversed graph.
+
+    horizon: environment steps of an episode, against which the duration of a transition counts; infinite: it does not.
+    """
+
+    def __init__(self, table: TransitionTable, model: EpisodeModel, horizon: float = np.inf) -> None:
+        self.table, self.horizon = table, horizon
+        self._listing = table.listing()
+        self.expected_steps = model.expected_steps(self._listing.probability, self._listing.steps)
+        self.cost = model.edge_cost(self._listing.probability, self._listing.steps, horizon) + TIE_BREAKER
+
+    def steps_between(self, source: Int[np.ndarray, " B"], target: Int[np.ndarray, " B"]) -> Float[np.ndarray, " B"]:
+        """Expected steps of transitions that exist."""
+        number_of_sets = len(self._listing.words)
+        edges = np.searchsorted(self._edge_keys, source.astype(np.int64) * number_of_sets + target)
+        return self.expected_steps[edges]
+
+    @cached_property
+    def _edge_keys(self) -> np.ndarray:
+        """`int64[E]` one ascending number per transition: transitions are sorted by source and target."""
+        return self._listing.source.astype(np.int64) * len(self._listing.words) + self._listing.target
+
+    @cached_property
+    def _reversed(self) -> csr_array:
+        possible, size = np.isfinite(self.cost), len(self._listing.words)
+        ends = self._listing.target[possible], self._listing.source[possible]
+        return csr_array((self.cost[possible], ends), shape=(size, size))
+
+    def to_goal(self, goal: Goal) -> Distances:
+        """The ways to the nearest of all sets that satisfy a goal."""
+        return self.to_sets(self.table.satisfying(goal))
+
+    def to_sets(self, numbers: Int[np.ndarray, " n"]) -> Distances:
+        """The ways to the nearest of some sets."""
+        size = len(self._listing.words)
+        if not len(numbers):
+            return Distances(np.full(size, np.inf), np.full(size, NOWHERE, np.int32), self)
+        cost, successor, _ = dijkstra(self._reversed, indices=numbers, min_only=True, return_predecessors=True)
+        return Distances(cost, successor, self)
+
+    @property
+    def finds_many_at_once(self) -> bool:
+        """Whether many goals at once take hardly longer than one: on an accelerator, if no transition is free."""
+        return jax.default_backend() != "cpu" and float(self.cost.min(initial=np.inf)) >= SMALLEST_COST
+
+    def to_goals(self, goals: Sequence[Goal]) -> list[Distances]:
+        """The ways to each of several goals, all at once."""
+        possible = np.isfinite(self.cost)
+        edges = (each[possible] for each in (self._listing.source, self._listing.target, self.cost))
+        ends = [self.table.satisfying(goal) for goal in goals]
+        costs, successors = bellman_ford(*edges, len(self._listing.words), ends)
+        successors[successors < 0] = NOWHERE
+        return [Distances(cost, successor, self) for cost, successor in zip(costs, successors, strict=True)]
