@@ -116,8 +116,9 @@ class Agent:
     ) -> list[Episode]:
         """Algorithm 2 for many goals at once, one in each environment."""
         planner = self._planner_for(executor, max_steps)
-        execution = Execution(self._parts, planner, executor, goals, max_steps, record=record)
-        return pursue(execution, envs, timestep, max_steps, key=key, frames=frames)
+        camera = envs.render if frames else None
+        execution = Execution(self._parts, planner, executor, goals, max_steps, record, camera)
+        return pursue(execution, envs, timestep, self.env.attributes, key=key)
 
     def detect(self, timestep: TimeStep) -> np.ndarray:
         """`int32[B, A]` the attributes of a batch of environments, as the agent believes them to be."""

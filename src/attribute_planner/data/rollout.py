@@ -242,12 +242,14 @@ def _host_loop(
     decide, observe_and_decide = _host_calls(actor)
     recorded, age = [], np.array(episodes.age)
     pack = partial(_packed, space)
-    words, active, decision = pack(episodes.attributes), actor.active(episodes.memory), None
+    words, active, decision = pack(episodes.attributes), None, None
     for number in range(length):
-        if active is not None and not active.any():
-            break
         if decision is None:
             decision = decide(actor, episodes.memory, episodes.observation, episodes.attributes, key, number)
+            active = actor.active(decision.memory)
+        if active is not None and not active.any():
+            episodes = episodes._replace(memory=decision.memory)
+            break
         action = jax.tree.map(np.asarray, decision.action)
         timestep = (
             envs.step(action, decision.env_key) if active is None else envs.step_where(active, action, decision.env_key)

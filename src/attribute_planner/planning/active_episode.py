@@ -95,7 +95,7 @@ class ActiveEpisode:
         if self.believes_goal and self._p_goal >= best.value:
             self._stop()
         self._option = best
-        return best.index
+        return best.place
 
     def advance(self, values: Int[np.ndarray, " A"], p_goal: float, ended: bool, action: Any) -> None:
         """Take in where a step has led."""

@@ -73,3 +73,6 @@ class EpisodeModel:
 
 AS_PUBLISHED = EpisodeModel(aliasing=1.0)
 """−log c_π is the cost of a transition, whatever its duration."""
+
+EPISODE_MODEL = EpisodeModel()
+"""The model of the default executor."""

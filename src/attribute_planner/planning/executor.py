@@ -4,8 +4,9 @@ An `Executor` is a value that names how goals are pursued. `Execution` is the ac
 environments, one goal in each.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax
@@ -13,6 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from attribute_planner.attributes import Goal
+from attribute_planner.data.trajectories import Actor
 from attribute_planner.environments.spaces import Action, Discrete, Observation, UnitObservation, uniform_action
 from attribute_planner.environments.vector_env import TimeStep, where_batch
 from attribute_planner.errors import unknown_name
@@ -23,7 +25,8 @@ from attribute_planner.models.forward_model import ForwardModel
 from attribute_planner.models.policy import GoalPolicy
 from attribute_planner.planning.active_episode import ActiveEpisode
 from attribute_planner.planning.belief import Belief, perceive
-from attribute_planner.planning.episode_model import EpisodeModel
+from attribute_planner.planning.episode import Episode
+from attribute_planner.planning.episode_model import EPISODE_MODEL, EpisodeModel
 from attribute_planner.planning.lookahead import consider
 from attribute_planner.planning.observation_search import ObservationSearch
 from attribute_planner.planning.plan import Planner
@@ -37,7 +40,7 @@ Key = jax.Array
 class Executor:
     """How goals are pursued; each field is one part of it."""
 
-    model: EpisodeModel | None = EpisodeModel()
+    model: EpisodeModel | None = EPISODE_MODEL
     """How failures within the episode count; `None`: they do not, as published."""
     timed: bool = True
     """Whether plans weigh the duration of transitions against the steps that are left."""
@@ -92,129 +95,173 @@ class Parts:
     model_error: float = 0.0
 
 
-class Execution:
-    """The actor that pursues one goal in each of a batch of environments."""
+@dataclass
+class Memory:
+    """The episodes in progress, one per environment.
 
-    traceable = False
+    belief: what is believed of the environments now.
+    searches: the observation search of each.
+    frames: images of each, if they are kept.
+    """
 
-    def __init__(
-        self,
-        parts: Parts,
-        planner: Planner,
-        executor: Executor,
-        goals: Sequence[Goal],
-        max_steps: int,
-        *,
-        record: bool = False,
-    ) -> None:
-        self._parts, self._planner, self._executor = parts, planner, executor
-        self._each_goal, self._max_steps, self._record = goals, max_steps, record
-        self.goals = stacked(goals)
-        self._looks_ahead = executor.lookahead and parts.forward_model is not None
-        self.episodes: list[ActiveEpisode] = []
+    episodes: list[ActiveEpisode]
+    belief: Belief
+    observation: Observation
+    action: Action
+    searches: list[ObservationSearch]
+    frames: list[list[np.ndarray]]
 
-    def start(self, timestep: TimeStep) -> None:
-        """Begin at what the environments show."""
-        executor, belief = self._executor, self._perceive(timestep)
-        self._planner.prepare(self._each_goal)
-        p_goal, posterior = belief.p_goal(self.goals), Published if executor.model is None else Posterior
-        patience = None if executor.model is None else self._parts.max_attempt_steps
-        self.episodes = [
-            ActiveEpisode(
-                self._planner,
-                posterior(self._planner, goal),
-                goal,
-                belief.values[i],
-                float(p_goal[i]),
-                max_steps=self._max_steps,
-                patience=patience,
-                extrapolate=executor.nearest_set,
-                record=self._record,
-            )
-            for i, goal in enumerate(self._each_goal)
-        ]
-        self._searches = [ObservationSearch() for _ in self.episodes]
-        self._belief = belief
-        self._stop_those_done()
 
-    def active(self) -> np.ndarray:
-        """`bool[B]` which environments are still to be stepped."""
-        return np.array([episode.active for episode in self.episodes])
+class Execution(Actor[Memory | None]):
+    """The actor that pursues one goal in each of a batch of environments. Its memory is updated in place.
 
-    def act(self, observation: Observation, *, key: Key) -> Action:
-        """An action for each environment."""
+    goals: one for each environment.
+    record: whether to keep a trace of every step.
+    camera: draws one environment, if images are to be kept.
+    """
+
+    traceable: ClassVar[bool] = False
+
+    parts: Parts
+    planner: Planner
+    executor: Executor
+    goals: Sequence[Goal]
+    max_steps: int
+    record: bool = False
+    camera: Callable[[int], np.ndarray] | None = None
+
+    def begin(self, num_envs: int, *, key: Key) -> None:
+        """Nothing is known before the first observation."""
+        del num_envs, key
+
+    def active(self, memory: Memory | None) -> np.ndarray | None:
+        return np.ones(len(self.goals), bool) if memory is None else _active(memory)
+
+    def act(
+        self, memory: Memory | None, observation: Observation, attributes: Any, *, key: Key
+    ) -> tuple[Memory, Action, None]:
+        memory = self._start(observation, attributes) if memory is None else memory
+        memory.observation = observation
         if self._looks_ahead:
-            return self._look_ahead(observation, key=key)
-        targets = np.stack([episode.target for episode in self.episodes])
+            memory.action = self._look_ahead(memory, key=key)
+        else:
+            memory.action = self._follow_policy(memory, key=key)
+        return memory, memory.action, None
+
+    def observe(self, memory: Memory | None, timestep: TimeStep) -> tuple[Memory, None]:
+        assert memory is not None, "an actor acts before it observes"
+        attributes = None if timestep.attributes is None else np.asarray(timestep.attributes)
+        memory.belief = perceive(self.parts.detector, timestep.observation, attributes)
+        p_goal, searching = memory.belief.p_goal(stacked(self.goals)), self._searches_observations(memory.observation)
+        for i in np.flatnonzero(_active(memory)).tolist():
+            episode, target = memory.episodes[i], memory.episodes[i].target
+            action = jax.tree.map(lambda leaf, i=i: np.asarray(leaf[i]).tolist(), memory.action)
+            episode.advance(memory.belief.values[i], float(p_goal[i]), bool(timestep.over[i]), action)
+            if (episode.target != target).any():
+                memory.searches[i] = ObservationSearch()
+            elif searching:
+                memory.searches[i].remember(_bytes(memory.observation, i), action, _bytes(timestep.observation, i))
+            self._film(memory, i)
+        self._stop_those_done(memory)
+        return memory, None
+
+    def accounts(self, memory: Memory | None) -> list[Episode]:
+        """What happened in each environment, as the agent knows it."""
+        assert memory is not None, "nothing has happened yet"
+        return [episode.account(memory.frames[i]) for i, episode in enumerate(memory.episodes)]
+
+    @property
+    def _looks_ahead(self) -> bool:
+        return self.executor.lookahead and self.parts.forward_model is not None
+
+    def _start(self, observation: Observation, attributes: Any) -> Memory:
+        belief = perceive(self.parts.detector, observation, attributes)
+        self.planner.prepare(self.goals)
+        p_goal = belief.p_goal(stacked(self.goals))
+        episodes = [self._episode(goal, belief.values[i], float(p_goal[i])) for i, goal in enumerate(self.goals)]
+        searches, frames = [ObservationSearch() for _ in episodes], [[] for _ in episodes]
+        memory = Memory(episodes, belief, observation, np.zeros(0), searches, frames)
+        for i in range(len(episodes)):
+            self._film(memory, i)
+        self._stop_those_done(memory)
+        return memory
+
+    def _episode(self, goal: Goal, values: np.ndarray, p_goal: float) -> ActiveEpisode:
+        published = self.executor.model is None
+        return ActiveEpisode(
+            self.planner,
+            (Published if published else Posterior)(self.planner, goal),
+            goal,
+            values,
+            p_goal,
+            max_steps=self.max_steps,
+            patience=None if published else self.parts.max_attempt_steps,
+            extrapolate=self.executor.nearest_set,
+            record=self.record,
+        )
+
+    def _film(self, memory: Memory, i: int) -> None:
+        if self.camera is not None:
+            memory.frames[i].append(self.camera(i))
+
+    def _follow_policy(self, memory: Memory, *, key: Key) -> Action:
+        """The policy's action towards each target, or what observation search makes of it."""
+        targets = np.stack([episode.target for episode in memory.episodes])
         action, log_probs = _act(
-            self._parts.policy,
-            observation,
-            jnp.asarray(self._belief.values),
+            self.parts.policy,
+            memory.observation,
+            jnp.asarray(memory.belief.values),
             jnp.asarray(targets),
-            self._parts.deterministic,
+            self.parts.deterministic,
             key,
         )
-        if log_probs is not None and self._searches_observations(observation):
-            action = np.array(action)
-            observed, log_probs = np.asarray(observation), np.asarray(log_probs)
-            for i in np.flatnonzero(self.active() & (targets[:, 0] != NO_VALUE)).tolist():
-                action[i] = self._searches[i].decide(observed[i].tobytes(), log_probs[i], int(action[i]))
+        if log_probs is None or not self._searches_observations(memory.observation):
+            return action
+        action, log_probs = np.array(action), np.asarray(log_probs)
+        for i in np.flatnonzero(_active(memory) & (targets[:, 0] != NO_VALUE)).tolist():
+            action[i] = memory.searches[i].decide(_bytes(memory.observation, i), log_probs[i], int(action[i]))
         return action
 
-    def observe(self, observation: Observation, action: Action, timestep: TimeStep) -> None:
-        """Take in where the step from `observation` by `action` has led, in the environments that were active."""
-        self._belief = self._perceive(timestep)
-        p_goal = self._belief.p_goal(self.goals)
-        for i in np.flatnonzero(self.active()).tolist():
-            episode, target = self.episodes[i], self.episodes[i].target
-            taken = jax.tree.map(lambda leaf, i=i: np.asarray(leaf[i]).tolist(), action)
-            episode.advance(self._belief.values[i], float(p_goal[i]), bool(timestep.over[i]), taken)
-            if (episode.target != target).any():
-                self._searches[i] = ObservationSearch()
-            elif self._searches_observations(observation):
-                before, after = np.asarray(observation[i]), np.asarray(timestep.observation[i])  # pyright: ignore
-                self._searches[i].remember(before.tobytes(), taken, after.tobytes())
-        self._stop_those_done()
-
-    def _stop_those_done(self) -> None:
-        if not self._looks_ahead:
-            for episode in self.episodes:
-                if episode.active:
-                    episode.stop_if_done()
-
-    def _perceive(self, timestep: TimeStep) -> Belief:
-        attributes = None if timestep.attributes is None else np.asarray(timestep.attributes)
-        return perceive(self._parts.detector, timestep.observation, attributes)
+    def _stop_those_done(self, memory: Memory) -> None:
+        """Lookahead decides by itself when to stop."""
+        for episode in () if self._looks_ahead else memory.episodes:
+            if episode.active:
+                episode.stop_if_done()
 
     def _searches_observations(self, observation: Observation) -> bool:
         """Whether there is one agent whose actions can be listed."""
-        listed = isinstance(self._parts.policy.action_space, Discrete)
-        return self._executor.observation_search and listed and not isinstance(observation, UnitObservation)
+        listed = isinstance(self.parts.policy.action_space, Discrete)
+        return self.executor.observation_search and listed and not isinstance(observation, UnitObservation)
 
-    def _look_ahead(self, observation: Observation, *, key: Key) -> Action:
+    def _look_ahead(self, memory: Memory, *, key: Key) -> Action:
         """The best option of each environment."""
-        parts = self._parts
-        assert parts.forward_model is not None
-        under_way = np.flatnonzero(self.active())
-        rows = padded_rows(under_way, len(self.episodes))
-        episodes = [self.episodes[row] for row in rows.tolist()]
+        assert self.parts.forward_model is not None
+        episodes, under_way = memory.episodes, np.flatnonzero(_active(memory))
+        rows = padded_rows(under_way, len(episodes))
         options = consider(
-            parts.forward_model,
-            parts.policy,
-            parts.table,
-            jax.tree.map(lambda leaf: leaf[rows], observation),
-            self._belief.hypotheses(rows),
-            np.stack([each.target_or_goal for each in episodes]),
-            np.stack([each.wanted for each in episodes]),
+            self.parts.forward_model,
+            self.parts.policy,
+            self.parts.table,
+            jax.tree.map(lambda leaf: leaf[rows], memory.observation),
+            memory.belief.hypotheses(rows),
+            np.stack([episodes[row].target_or_goal for row in rows.tolist()]),
+            np.stack([episodes[row].wanted for row in rows.tolist()]),
             key=key,
         )
-        error = parts.model_error if self._executor.model_error else 0.0
-        chosen = np.zeros(len(self.episodes), int)
-        for place, row in enumerate(under_way.tolist()):
-            chosen[row] = self.episodes[row].look_ahead(options, place, error)
-        place = np.zeros(len(self.episodes), int)
-        place[under_way] = np.arange(len(under_way))
+        error = self.parts.model_error if self.executor.model_error else 0.0
+        place, chosen = np.zeros(len(episodes), int), np.zeros(len(episodes), int)
+        for number, row in enumerate(under_way.tolist()):
+            place[row], chosen[row] = number, episodes[row].look_ahead(options, number, error)
         return jax.tree.map(lambda leaf: leaf[place, chosen], options.actions)
+
+
+def _active(memory: Memory) -> np.ndarray:
+    return np.array([episode.active for episode in memory.episodes])
+
+
+def _bytes(observation: Observation, i: int) -> bytes:
+    """What tells one observation from another."""
+    return np.asarray(observation[i]).tobytes()
 
 
 def padded_rows(rows: np.ndarray, most: int) -> np.ndarray:

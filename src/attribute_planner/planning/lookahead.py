@@ -46,7 +46,7 @@ class Option(NamedTuple):
     """The best option of a state: its position, the outcome that is expected of it, that outcome's probability, and
     the probability to reach the goal by taking it."""
 
-    index: int
+    place: int
     outcome: Int[np.ndarray, " A"]
     probability: float
     value: float

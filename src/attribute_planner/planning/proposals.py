@@ -1,7 +1,7 @@
 """Proposals: actions for the forward model to judge. All of them where they can be listed; else a search for good ones.
 
 The actions that lead to an attribute set may fill a region of a few per cent of the box. The search starts from random
-actions and the policy's own, and repeatedly samples around the best, with a shrinking spread (the cross-entropy method).
+actions and the policy's own and repeatedly samples around the best, with a shrinking spread: a cross-entropy search.
 """
 
 from dataclasses import dataclass

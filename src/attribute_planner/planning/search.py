@@ -113,8 +113,8 @@ class Graph:
     def to_goals(self, goals: Sequence[Goal]) -> list[Distances]:
         """The ways to each of several goals, all at once."""
         possible = np.isfinite(self.cost)
-        edges = (each[possible] for each in (self._listing.source, self._listing.target, self.cost))
+        source, target = self._listing.source[possible], self._listing.target[possible]
         ends = [self.table.satisfying(goal) for goal in goals]
-        costs, successors = bellman_ford(*edges, len(self._listing.words), ends)
+        costs, successors = bellman_ford(source, target, self.cost[possible], len(self._listing.words), ends)
         successors[successors < 0] = NOWHERE
         return [Distances(cost, successor, self) for cost, successor in zip(costs, successors, strict=True)]
