@@ -25,7 +25,7 @@ class EpisodeModel:
     aliasing: the share of failures that are due to the state and so repeat themselves; between 0 and 1.
     """
 
-    aliasing: float = 0.8
+    aliasing: float = 0.5
 
     def availability(self, c: Probability, failures: Probability = 0.0) -> np.ndarray:
         """The posterior probability that a transition is available after a number of failed attempts."""

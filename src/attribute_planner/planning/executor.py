@@ -5,7 +5,7 @@ environments, one goal in each.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import equinox as eqx
@@ -99,17 +99,21 @@ class Parts:
 class Memory:
     """The episodes in progress, one per environment.
 
+    goals: their goals, as a batch.
     belief: what is believed of the environments now.
+    observed: the observations as bytes, where they are searched; empty elsewhere.
+    action: what was done last.
     searches: the observation search of each.
     frames: images of each, if they are kept.
     """
 
     episodes: list[ActiveEpisode]
+    goals: Goal
     belief: Belief
-    observation: Observation
-    action: Action
     searches: list[ObservationSearch]
     frames: list[list[np.ndarray]]
+    observed: list[bytes] = field(default_factory=list)
+    action: Action = field(default_factory=lambda: np.zeros(0))
 
 
 class Execution(Actor[Memory | None]):
@@ -141,26 +145,23 @@ class Execution(Actor[Memory | None]):
         self, memory: Memory | None, observation: Observation, attributes: Any, *, key: Key
     ) -> tuple[Memory, Action, None]:
         memory = self._start(observation, attributes) if memory is None else memory
-        memory.observation = observation
-        if self._looks_ahead:
-            memory.action = self._look_ahead(memory, key=key)
-        else:
-            memory.action = self._follow_policy(memory, key=key)
+        choose = self._look_ahead if self._looks_ahead else self._follow_policy
+        memory.action = jax.tree.map(np.asarray, choose(memory, observation, key=key))
         return memory, memory.action, None
 
     def observe(self, memory: Memory | None, timestep: TimeStep) -> tuple[Memory, None]:
         assert memory is not None, "an actor acts before it observes"
         attributes = None if timestep.attributes is None else np.asarray(timestep.attributes)
         memory.belief = perceive(self.parts.detector, timestep.observation, attributes)
-        p_goal, searching = memory.belief.p_goal(stacked(self.goals)), self._searches_observations(memory.observation)
+        p_goal, observed = memory.belief.p_goal(memory.goals), self._observed(timestep.observation)
         for i in np.flatnonzero(_active(memory)).tolist():
             episode, target = memory.episodes[i], memory.episodes[i].target
-            action = jax.tree.map(lambda leaf, i=i: np.asarray(leaf[i]).tolist(), memory.action)
+            action = jax.tree.map(lambda leaf, i=i: leaf[i].tolist(), memory.action)
             episode.advance(memory.belief.values[i], float(p_goal[i]), bool(timestep.over[i]), action)
             if (episode.target != target).any():
                 memory.searches[i] = ObservationSearch()
-            elif searching:
-                memory.searches[i].remember(_bytes(memory.observation, i), action, _bytes(timestep.observation, i))
+            elif observed:
+                memory.searches[i].remember(memory.observed[i], action, observed[i])
             self._film(memory, i)
         self._stop_those_done(memory)
         return memory, None
@@ -177,10 +178,11 @@ class Execution(Actor[Memory | None]):
     def _start(self, observation: Observation, attributes: Any) -> Memory:
         belief = perceive(self.parts.detector, observation, attributes)
         self.planner.prepare(self.goals)
-        p_goal = belief.p_goal(stacked(self.goals))
+        goals = stacked(self.goals)
+        p_goal = belief.p_goal(goals)
         episodes = [self._episode(goal, belief.values[i], float(p_goal[i])) for i, goal in enumerate(self.goals)]
         searches, frames = [ObservationSearch() for _ in episodes], [[] for _ in episodes]
-        memory = Memory(episodes, belief, observation, np.zeros(0), searches, frames)
+        memory = Memory(episodes, goals, belief, searches, frames)
         for i in range(len(episodes)):
             self._film(memory, i)
         self._stop_those_done(memory)
@@ -204,22 +206,23 @@ class Execution(Actor[Memory | None]):
         if self.camera is not None:
             memory.frames[i].append(self.camera(i))
 
-    def _follow_policy(self, memory: Memory, *, key: Key) -> Action:
+    def _follow_policy(self, memory: Memory, observation: Observation, *, key: Key) -> Action:
         """The policy's action towards each target, or what observation search makes of it."""
         targets = np.stack([episode.target for episode in memory.episodes])
         action, log_probs = _act(
             self.parts.policy,
-            memory.observation,
+            observation,
             jnp.asarray(memory.belief.values),
             jnp.asarray(targets),
             self.parts.deterministic,
             key,
         )
-        if log_probs is None or not self._searches_observations(memory.observation):
+        memory.observed = self._observed(observation)
+        if log_probs is None or not memory.observed:
             return action
         action, log_probs = np.array(action), np.asarray(log_probs)
         for i in np.flatnonzero(_active(memory) & (targets[:, 0] != NO_VALUE)).tolist():
-            action[i] = memory.searches[i].decide(_bytes(memory.observation, i), log_probs[i], int(action[i]))
+            action[i] = memory.searches[i].decide(memory.observed[i], log_probs[i], int(action[i]))
         return action
 
     def _stop_those_done(self, memory: Memory) -> None:
@@ -228,12 +231,14 @@ class Execution(Actor[Memory | None]):
             if episode.active:
                 episode.stop_if_done()
 
-    def _searches_observations(self, observation: Observation) -> bool:
-        """Whether there is one agent whose actions can be listed."""
-        listed = isinstance(self.parts.policy.action_space, Discrete)
-        return self.executor.observation_search and listed and not isinstance(observation, UnitObservation)
+    def _observed(self, observation: Observation) -> list[bytes]:
+        """What tells observations apart, where they are searched: for one agent whose actions can be listed."""
+        listed = isinstance(self.parts.policy.action_space, Discrete) and not self._looks_ahead
+        if not self.executor.observation_search or not listed or isinstance(observation, UnitObservation):
+            return []
+        return [each.tobytes() for each in np.asarray(observation)]
 
-    def _look_ahead(self, memory: Memory, *, key: Key) -> Action:
+    def _look_ahead(self, memory: Memory, observation: Observation, *, key: Key) -> Action:
         """The best option of each environment."""
         assert self.parts.forward_model is not None
         episodes, under_way = memory.episodes, np.flatnonzero(_active(memory))
@@ -242,7 +247,7 @@ class Execution(Actor[Memory | None]):
             self.parts.forward_model,
             self.parts.policy,
             self.parts.table,
-            jax.tree.map(lambda leaf: leaf[rows], memory.observation),
+            jax.tree.map(lambda leaf: leaf[rows], observation),
             memory.belief.hypotheses(rows),
             np.stack([episodes[row].target_or_goal for row in rows.tolist()]),
             np.stack([episodes[row].wanted for row in rows.tolist()]),
@@ -257,11 +262,6 @@ class Execution(Actor[Memory | None]):
 
 def _active(memory: Memory) -> np.ndarray:
     return np.array([episode.active for episode in memory.episodes])
-
-
-def _bytes(observation: Observation, i: int) -> bytes:
-    """What tells one observation from another."""
-    return np.asarray(observation[i]).tobytes()
 
 
 def padded_rows(rows: np.ndarray, most: int) -> np.ndarray:
