@@ -19,7 +19,7 @@ import attribute_planner as ap
 from attribute_planner.environments.blocks.drawing import lay_out_strip
 from attribute_planner.environments.vector_env import PureVectorEnv
 from attribute_planner.planning.episode import Episode
-from attribute_planner.planning.executor import ExecutionConfig
+from attribute_planner.planning.executor import EXECUTORS
 
 FRAME_SIZE = 192
 MAX_FRAMES = 8
@@ -62,8 +62,9 @@ def play(agent: ap.Agent, seed: int, mode: str) -> tuple[Episode, np.ndarray]:
     assert isinstance(envs, PureVectorEnv) and isinstance(wanted, PureVectorEnv)
     goal_values = wanted.reset(goal_key).attributes
     goal = agent.goal(agent.env.attributes.decode(np.asarray(goal_values)[0]))
-    config = ExecutionConfig(mode, agent.patience, record=True, pictures=True)
-    episode = agent.pursue(envs, envs.reset(start_key), [goal], task.max_steps, config, key=play_key)[0]
+    episode = agent.pursue(
+        envs, envs.reset(start_key), [goal], task.max_steps, EXECUTORS[mode], key=play_key, frames=True
+    )[0]
     return episode, wanted.render(0)
 
 

@@ -35,7 +35,7 @@ def main() -> int:
     print(f"   Its graph has {agent.table.num_nodes} attribute sets and {agent.table.num_edges} transitions.\n")
 
     print(f"2. Plan a path to a new goal: {GOAL}")
-    episode = agent.reach(GOAL, seed=SEED, pictures=True)
+    episode = agent.reach(GOAL, seed=SEED, frames=True)
     print(f"   The plan, with the success probability of each transition: {episode.plan}\n")
 
     print("3. Execute the plan, and replan after every deviation.")

@@ -38,7 +38,7 @@ def main() -> None:
     """Run one episode and draw it."""
     options = tyro.cli(Options, description=__doc__)
     agent = ap.load(options.run)
-    episode = agent.reach(options.goal, seed=options.seed, pictures=True)
+    episode = agent.reach(options.goal, seed=options.seed, frames=True)
     options.out.mkdir(parents=True, exist_ok=True)
     draw(agent, episode, options.out / "build_order.png")
     write_gif(options.out / "build_order.gif", episode)

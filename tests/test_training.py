@@ -81,7 +81,7 @@ def test_a_saved_agent_is_the_trained_one(whole_run: Path):
     agent, loaded = ap.train(RING, seed=3, config=SHORT), ap.load(whole_run, RING)
     np.testing.assert_array_equal(agent.table.probability, loaded.table.probability)
     np.testing.assert_array_equal(agent.policy.action_head.weight, loaded.policy.action_head.weight)
-    assert loaded.patience == 2 * SHORT.practise.max_attempt_steps
+    assert loaded.max_attempt_steps == 2 * SHORT.practise.max_attempt_steps
 
 
 def test_metrics_are_written_epoch_by_epoch(whole_run: Path):

@@ -38,7 +38,7 @@ def ignorant_run(run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     agent, described = ap.load(run), RunDirectory(run).description
     table = table_of(agent.env.attributes, [((0, 0, 0, 0), (1, 0, 0, 0), 1.0)])
     path = tmp_path_factory.mktemp("runs") / "ignorant"
-    ignorant = ap.Agent(agent.env, None, agent.policy, table, agent.patience)
+    ignorant = ap.Agent(agent.env, None, agent.policy, table, agent.max_attempt_steps)
     save_agent(path, ignorant, described.config, seed=0)
     return path
 

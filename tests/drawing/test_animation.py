@@ -25,7 +25,7 @@ TABLE = table_of(numbers(5), [((i,), ((i + step) % 5,), 0.9) for i in range(5) f
 def episode() -> Episode:
     """Two steps from 0 to 2, with frames of 200 × 120 that grow darker."""
     world = Hosted(replace(RING, start=Place((0,))))
-    found = Agent(world, None, Oracle(RING), TABLE, 3).reach({"n": 2}, pictures=True)
+    found = Agent(world, None, Oracle(RING), TABLE, 3).reach({"n": 2}, frames=True)
     assert found.steps == 2
     return replace(found, frames=[np.full((120, 200, 3), 250 - 80 * i, np.uint8) for i in range(3)])
 

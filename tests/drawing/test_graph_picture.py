@@ -6,7 +6,7 @@ from PIL import Image
 
 from attribute_planner.drawing.graph_picture import draw_graph, layout
 from attribute_planner.errors import UnknownNameError
-from attribute_planner.planning.planner import Planner
+from attribute_planner.planning.plan import Planner
 from tests.probes import numbers, partial_goal, table_of
 
 TABLE = table_of(

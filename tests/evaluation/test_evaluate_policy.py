@@ -26,7 +26,7 @@ def test_players_face_the_tasks_of_agents(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(HostedWorlds, "sample_goals", spy)
     env = Hosted(RING)
     table = table_of(RING.space, [((n,), ((n + 1) % 5,), 1.0) for n in range(5)])
-    evaluate(Agent(env, None, Oracle(RING), table, patience=5), episodes=20, seed=3)
+    evaluate(Agent(env, None, Oracle(RING), table, max_attempt_steps=5), episodes=20, seed=3)
     agents, seen[:] = list(seen), []
     evaluate_policy(env, AlwaysForward(), episodes=20, seed=3)
     for agent, policy in zip(agents, seen, strict=True):

@@ -27,7 +27,6 @@ from attribute_planner.phases.forward_model import (
     forward_model_error,
     model_transitions,
 )
-from attribute_planner.planning.lookahead import Lookahead
 from attribute_planner.storage.run_directory import RunDirectory, ship
 from tests.probes import RING, TINY, Hosted, counts_of, numbers, with_drawn_weights
 
@@ -118,7 +117,7 @@ def test_foresight_takes_the_way_that_is_open(run: tuple[Agent, Path]):
     assert foreseeing.mean_replans == 0.0
     paper = evaluate(agent, episodes=200, mode="paper", seed=1)
     assert paper.success < 0.95, "where the direct way is closed, the paper's execution tries it for ever"
-    assert paper.success < evaluate(agent, episodes=200, mode="memory", seed=1).success
+    assert paper.success < evaluate(agent, episodes=200, mode="no-lookahead", seed=1).success
 
 
 def test_an_outlook_that_has_learned_nothing_does_no_harm(run: tuple[Agent, Path]):
@@ -127,8 +126,8 @@ def test_an_outlook_that_has_learned_nothing_does_no_harm(run: tuple[Agent, Path
         agent, forward_model=with_drawn_weights(lambda key: ForwardModel(ALIASED.spec, 16, key=key)), model_error=1.0
     )
     tried = evaluate(clueless, episodes=200, seed=1).success
-    assert tried >= evaluate(agent, episodes=200, mode="memory", seed=1).success
-    assert tried > evaluate(clueless, episodes=200, mode="outlook", seed=1).success
+    assert tried >= evaluate(agent, episodes=200, mode="no-lookahead", seed=1).success
+    assert tried > evaluate(clueless, episodes=200, mode="trust-model", seed=1).success
     # Each step is as likely as the table says.
     trace = clueless.reach({"n": 2}, seed=2).trace
     assert {step.probability for step in trace} <= set(agent.table.probability.tolist())
@@ -153,20 +152,6 @@ def test_when_time_is_up_even_the_unsure_stop(run: tuple[Agent, Path]):
     assert (in_time.success, in_time.steps) == (True, 1)
 
 
-def test_whoever_looks_ahead_is_told_which_step_is_the_last(run: tuple[Agent, Path], monkeypatch: pytest.MonkeyPatch):
-    told, choose = [], Lookahead.choose
-
-    def spy(self: Lookahead, *args: Any, last: bool) -> int | None:
-        told.append(last)
-        return choose(self, *args, last=last)
-
-    monkeypatch.setattr(Lookahead, "choose", spy)
-    agent = replace(run[0], env=replace(ALIASED, start=HERE))
-    agent.reach({"n": 2}, max_steps=1)
-    agent.reach({"n": 2}, max_steps=2)
-    assert told == [True, False]
-
-
 def test_a_trace_tells_what_was_expected(run: tuple[Agent, Path]):
     agent, _ = run
     episode = agent.reach({"n": 2}, seed=2)
@@ -178,7 +163,7 @@ def test_a_trace_tells_what_was_expected(run: tuple[Agent, Path]):
 def test_a_loaded_agent_is_the_one_that_was_trained(run: tuple[Agent, Path]):
     agent, run_dir = run
     loaded = ap.load(run_dir, env=ALIASED)
-    assert (loaded.deterministic, loaded.patience, loaded.model_error) == (True, 1, agent.model_error)
+    assert (loaded.deterministic, loaded.max_attempt_steps, loaded.model_error) == (True, 1, agent.model_error)
     np.testing.assert_array_equal(loaded.table.probability, agent.table.probability)
     assert evaluate(loaded, episodes=50, seed=1).success == 1.0
 

@@ -27,7 +27,7 @@ def agent() -> Agent:
         with_drawn_weights(lambda key: AttributeDetector(RING.spec, TINY.detect.hidden_size, key=key)),
         with_drawn_weights(lambda key: GoalPolicy(RING.spec, TINY.practise.hidden_size, key=key)),
         replace(table, estimator=TINY.estimator),
-        patience=8,
+        max_attempt_steps=8,
     )
 
 
@@ -49,7 +49,7 @@ def test_an_agent_comes_back_as_it_was(agent: Agent, run: Path):
     np.testing.assert_array_equal(agent.detector(jnp.eye(5)), loaded.detector(jnp.eye(5)))
     for name in ("words", "source", "target", "visits", "attempts", "successes", "probability"):
         np.testing.assert_array_equal(getattr(agent.table, name), getattr(loaded.table, name))
-    assert loaded.patience == agent.patience
+    assert loaded.max_attempt_steps == agent.max_attempt_steps
 
 
 def test_what_ships_is_the_agent_described_as_its_run(run: Path, tmp_path: Path):

@@ -7,15 +7,18 @@ from scipy.sparse.csgraph import dijkstra
 
 from attribute_planner.attributes import Attribute, AttributeSpace, Goal
 from attribute_planner.benchmarks.measuring import Measurement, seconds, times
-from attribute_planner.planning.distances import ShortestPaths
-from attribute_planner.planning.lookahead import STEP_COST
-from attribute_planner.planning.planner import Planner
+from attribute_planner.planning.episode_model import EPISODE_MODEL
+from attribute_planner.planning.plan import Planner
+from attribute_planner.planning.search import Graph
 from attribute_planner.transitions.counting import TransitionCounts
 from attribute_planner.transitions.table import TransitionTable, table_of_counts
 
 SETS, EDGES, GOALS = 50_000, 420_000, 15
 MANY = 256
 """Number of goals whose distances are computed together."""
+
+HORIZON = 20.0
+"""Environment steps of an episode."""
 PEER = "one bare call of SciPy's Dijkstra"
 
 
@@ -51,7 +54,7 @@ def _new_goal_seconds(table: TransitionTable) -> tuple[float, float]:
     planner.plan(table.values[0], _goal(table, 1))
     bare, ours = [], []
     for number in random.integers(0, table.num_nodes, GOALS):
-        graph = planner.paths.reversed_graph
+        graph = planner.graph.reversed
         bare.append(seconds(lambda n=number, g=graph: dijkstra(g, indices=n, return_predecessors=True), repeats=1))
         ours.append(_seconds_once(planner, table, int(number)))
     return float(np.median(bare)), float(np.median(ours))
@@ -73,7 +76,7 @@ def _replan_seconds(table: TransitionTable) -> float:
 
 def _many_goals_seconds(table: TransitionTable) -> float:
     """Seconds per goal if the distances to many goals are computed in one call."""
-    paths = ShortestPaths(table, step_cost=STEP_COST)
+    paths = Graph(table, EPISODE_MODEL, horizon=HORIZON)
     goals = [_goal(table, int(number)) for number in np.random.default_rng(3).integers(0, table.num_nodes, MANY)]
     return seconds(lambda: paths.to_goals(goals), repeats=1) / MANY
 

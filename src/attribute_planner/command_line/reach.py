@@ -36,7 +36,7 @@ def reach(
     use_user_compilation_cache()
     agent = ap.load(run)
     with busy("Running the episode …"):
-        episode = agent.reach(goal, seed=seed, max_steps=max_steps, mode=mode, pictures=gif is not None)
+        episode = agent.reach(goal, seed=seed, max_steps=max_steps, mode=mode, frames=gif is not None)
         if gif is not None:
             from attribute_planner.drawing.animation import write_gif
 

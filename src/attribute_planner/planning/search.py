@@ -88,7 +88,8 @@ class Graph:
         return self._listing.source.astype(np.int64) * len(self._listing.words) + self._listing.target
 
     @cached_property
-    def _reversed(self) -> csr_array:
+    def reversed(self) -> csr_array:
+        """The graph with every edge reversed: one search from the goal finds the ways from everywhere."""
         possible, size = np.isfinite(self.cost), len(self._listing.words)
         ends = self._listing.target[possible], self._listing.source[possible]
         return csr_array((self.cost[possible], ends), shape=(size, size))
@@ -102,7 +103,7 @@ class Graph:
         size = len(self._listing.words)
         if not len(numbers):
             return Distances(np.full(size, np.inf), np.full(size, NOWHERE, np.int32), self)
-        cost, successor, _ = dijkstra(self._reversed, indices=numbers, min_only=True, return_predecessors=True)
+        cost, successor, _ = dijkstra(self.reversed, indices=numbers, min_only=True, return_predecessors=True)
         return Distances(cost, successor, self)
 
     @property

@@ -11,12 +11,12 @@ TASKS = ("1-step", "multi-step", "4-stack", "1-step-underspecified", "multi-step
 MAIN = ("multi-step",)
 
 POSTERIOR = Execution("paper", "posterior", model_edges=False)
-MEMORY = Execution("memory", "ratio", model_edges=False)
+MEMORY = Execution("no-lookahead", "ratio", model_edges=False)
 LOOKAHEAD = Execution("default", "ratio", model_edges=False)
-WITHOUT_MODEL_ERROR = Execution("outlook", "ratio", model_edges=False)
+WITHOUT_MODEL_ERROR = Execution("trust-model", "ratio", model_edges=False)
 MODEL_EDGES = Execution("paper", "ratio", model_edges=True)
 WITHOUT_MODEL_EDGES = Execution("default", "posterior", model_edges=False)
-WITHOUT_LOOKAHEAD = Execution("memory", "posterior", model_edges=True)
+WITHOUT_LOOKAHEAD = Execution("no-lookahead", "posterior", model_edges=True)
 
 PLAIN_RATIO = ("practise.decay=1",)
 """The policy is fixed while it practises, so the statistics need no decay; the paper mentions none for the blocks."""
