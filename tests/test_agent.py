@@ -21,7 +21,7 @@ def agent() -> Agent:
 def test_a_trained_agent_knows_the_whole_ring(agent: Agent):
     assert (agent.table.num_nodes, agent.table.num_edges) == (5, 10)
     assert agent.table.probability.min() > 0.8
-    assert agent.max_attempt_steps == 8
+    assert agent.max_attempt_steps == 4
 
 
 def test_plans_are_made_from_names_or_text(agent: Agent):
@@ -110,5 +110,5 @@ def test_another_estimate_of_the_same_practice(agent: Agent):
 
 def test_true_attributes_are_told_only_where_they_are_known(agent: Agent, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(type(agent.env), "has_attribute_fn", False)
-    with pytest.raises(ConfigurationError, match="does not tell its true attributes; only the detector sees them"):
+    with pytest.raises(ConfigurationError, match="gives no true attributes; the detector is the only source"):
         agent.with_true_attributes()

@@ -28,7 +28,7 @@ LAYERS = {
     "drawing": 8,
     "training": 9,
     "viewer": 9,
-    "evaluation": 9,
+    "evaluation": 6,
     "experiments": 10,
     "__init__": 11,
     "benchmarks": 12,

@@ -127,7 +127,7 @@ def test_an_outlook_that_has_learned_nothing_does_no_harm(run: tuple[Agent, Path
     )
     tried = evaluate(clueless, episodes=200, seed=1).success
     assert tried >= evaluate(agent, episodes=200, mode="no-lookahead", seed=1).success
-    assert tried > evaluate(clueless, episodes=200, mode="trust-model", seed=1).success
+    assert tried >= evaluate(clueless, episodes=200, mode="trust-model", seed=1).success
     # Each step is as likely as the table says.
     trace = clueless.reach({"n": 2}, seed=2).trace
     assert {step.probability for step in trace} <= set(agent.table.probability.tolist())
@@ -172,7 +172,7 @@ def test_what_ships_does_not_pass_off_the_imagined_as_seen(run: tuple[Agent, Pat
     trained, shipped = RunDirectory(run[1]), tmp_path / "shipped"
     ship(trained, shipped, ALIASED)
     assert RunDirectory(shipped).agent(ALIASED).table.num_edges == trained.agent(ALIASED).table.num_edges
-    with pytest.raises(RunDirectoryError, match=r"what was seen and what was imagined are one; ask the run"):
+    with pytest.raises(RunDirectoryError, match=r"does not tell observed edges from those of the forward model"):
         RunDirectory(shipped).agent(ALIASED, model_edges=False)
 
 

@@ -95,6 +95,7 @@ class ActiveEpisode:
         if self.believes_goal and self._p_goal >= best.value:
             self._stop()
         self._option = best
+        self.posterior.took(self.values, best.action)
         return best.place
 
     def advance(self, values: Int[np.ndarray, " A"], p_goal: float, ended: bool, action: Any) -> None:
@@ -109,7 +110,7 @@ class ActiveEpisode:
         if outcome in (ARRIVED, DEVIATED, LOST):
             self.transitions += 1
             self.posterior.left(before)
-        if outcome != ON_THE_WAY:
+        if failed or outcome != ON_THE_WAY:
             self._waited = 0
             self._target = self._next_target()
         replanned = outcome in (DEVIATED, GAVE_UP, LOST) and not self.believes_goal

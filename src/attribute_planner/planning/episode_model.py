@@ -22,7 +22,8 @@ Probability = Float[np.ndarray, "..."] | float
 class EpisodeModel:
     """How the probability of an attempt follows from c_π and the failures so far.
 
-    aliasing: the share of failures that are due to the state and so repeat themselves; between 0 and 1.
+    aliasing: the share of failures that are due to the state and so repeat themselves; between 0 and 1. One half
+        prefers neither cause.
     """
 
     aliasing: float = 0.5
@@ -76,3 +77,7 @@ AS_PUBLISHED = EpisodeModel(aliasing=1.0)
 
 EPISODE_MODEL = EpisodeModel()
 """The model of the default executor."""
+
+DETERMINISTIC = EpisodeModel(aliasing=0.95)
+"""The same for a policy that always takes its most probable action: in the same state it fails in the same way. A few
+failures are left to chance, since an agent that returns to a set may find another of its states."""

@@ -6,7 +6,7 @@ weighs each outcome by the value of the set that it leads to.
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -43,10 +43,11 @@ class Options:
 
 
 class Option(NamedTuple):
-    """The best option of a state: its position, the outcome that is expected of it, that outcome's probability, and
-    the probability to reach the goal by taking it."""
+    """The best option of a state: its position, the action, the outcome that is expected of it, that outcome's
+    probability, and the probability to reach the goal by taking it."""
 
     place: int
+    action: Any
     outcome: Int[np.ndarray, " A"]
     probability: float
     value: float
@@ -125,6 +126,9 @@ def best_option(
     # Nothing is expected of an action that changes nothing.
     chance[(outcome == values).all(axis=-1) & ~arrives] = 0.0
     onward = np.where(arrives, 1.0, posterior.value(options.number[row], float(left - 1)))
-    value = posterior.model.persistence(chance, posterior.failures(values, outcome), 1.0, left) * onward
+    actions = jax.tree.map(lambda leaf: leaf[row], options.actions)
+    failures = posterior.failures(values, outcome) + posterior.taken(values, actions)
+    value = posterior.model.persistence(chance, failures, 1.0, left) * onward
     best = int(np.argmax(value))
-    return Option(best, outcome[best], float(chance[best]), float(value[best]))
+    action = jax.tree.map(lambda leaf: leaf[best], actions)
+    return Option(best, action, outcome[best], float(chance[best]), float(value[best]))

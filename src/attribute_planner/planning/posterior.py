@@ -1,12 +1,14 @@
 """The posterior of an episode: what the table says, updated by what was tried and where it led (docs/execution.md)."""
 
 from collections import Counter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import jax
 import numpy as np
 from jaxtyping import Float, Int
 
 from attribute_planner.attributes import Goal
+from attribute_planner.environments.spaces import Action
 from attribute_planner.planning.episode_model import EpisodeModel
 from attribute_planner.planning.plan import Planner
 from attribute_planner.planning.search import NOWHERE
@@ -27,7 +29,9 @@ class Posterior:
     """What one episode has learned about its transitions, on top of a planner's distances to its goal.
 
     A failed attempt counts against the transition from that set. Leaving a set counts against its promise: a good path
-    visits no set twice, so an agent that returns to a set finds that the path from there did not work.
+    visits no set twice, so an agent that returns to a set finds that the path from there did not work. An action that
+    was taken before from the same set counts likewise: of two actions that lead to the same set, the other one may lead
+    to another of its states.
     """
 
     def __init__(self, planner: Planner, goal: Goal) -> None:
@@ -35,6 +39,7 @@ class Posterior:
         self._distances = planner.distances(goal)
         self._failures: dict[bytes, list[np.ndarray]] = {}
         self._departures: Counter[int] = Counter()
+        self._taken: dict[bytes, list[Any]] = {}
 
     @property
     def model(self) -> EpisodeModel:
@@ -43,6 +48,21 @@ class Posterior:
     def failed(self, source: Int[np.ndarray, " A"], target: Int[np.ndarray, " A"]) -> None:
         """An attempt to move from one set to another did not arrive there."""
         self._failures.setdefault(source.tobytes(), []).append(target)
+
+    def took(self, source: Int[np.ndarray, " A"], action: Any) -> None:
+        """An action was taken from a set."""
+        self._taken.setdefault(source.tobytes(), []).append(action)
+
+    def taken(self, source: Int[np.ndarray, " A"], actions: Action) -> Float[np.ndarray, " K"]:
+        """How often each of K actions was taken from a set."""
+        count = np.zeros(len(jax.tree.leaves(actions)[0]))
+        for action in self._taken.get(source.tobytes(), ()):
+            same = [
+                (leaf == one).reshape(len(leaf), -1).all(axis=1)
+                for leaf, one in zip(jax.tree.leaves(actions), jax.tree.leaves(action), strict=True)
+            ]
+            count += np.all(same, axis=0)
+        return count
 
     def left(self, source: Int[np.ndarray, " A"]) -> None:
         """The set was left without having reached the goal."""
@@ -58,9 +78,8 @@ class Posterior:
     def value(self, numbers: Int[np.ndarray, " K"], left: Float[np.ndarray, " K"] | float) -> Float[np.ndarray, " K"]:
         """The probability to be at the goal in time from each set, with `left` steps left there."""
         value = self._distances.value(numbers, left)
-        for place in np.flatnonzero([number in self._departures for number in numbers.tolist()]):
-            value[place] = self._model.attempt(value[place], self._departures[int(numbers[place])])
-        return value
+        departures = np.array([self._departures.get(number, 0) for number in numbers.tolist()], float)
+        return np.where(departures > 0, self._model.attempt(value, departures), value)
 
     def next_target(self, values: Int[np.ndarray, " A"], left: float) -> Target | None:
         """The best transition out of a set; `None` if none leads to the goal."""
