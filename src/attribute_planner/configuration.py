@@ -211,7 +211,6 @@ def paper_config(name: str) -> TrainConfig:
             hindsight=0.0,
             decay=0.9,
             goal_sampling="neighbours",
-            time_cost=0.0,
             inverse=replace(practise.inverse, symmetric=False),
         ),
         detect=replace(

@@ -69,10 +69,9 @@ def test_a_budget_is_split_as_it_was():
 @pytest.mark.parametrize("name", PRESETS)
 def test_the_preset_paper_has_nothing_of_ours(name: str):
     config = paper_config(name)
-    assert (config.estimator, config.practise.goal_sampling, config.practise.hindsight, config.practise.time_cost) == (
+    assert (config.estimator, config.practise.goal_sampling, config.practise.hindsight) == (
         "ratio",
         "neighbours",
-        0.0,
         0.0,
     )
     assert (config.explore.action_repeat, config.detect.action_repeat) == (1.0, 1.0)

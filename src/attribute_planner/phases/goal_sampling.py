@@ -19,10 +19,9 @@ SUBSTITUTES = 4
 """Number of them that an environment tries in turn where it is at its own, or no way leads there."""
 
 
-def plan_to_far_sets(table: TransitionTable, time_cost: float, *, key: Key) -> jax.Array:
+def plan_to_far_sets(table: TransitionTable, *, key: Key) -> jax.Array:
     """`int32[FAR_SETS, N]` the edge from each set towards each of some random sets; `UNKNOWN` where there is none."""
     sets = np.asarray(jax.random.randint(key, (FAR_SETS,), 0, table.num_nodes))
-    del time_cost
     paths = Graph(table, AS_PUBLISHED)
     return jnp.asarray(np.stack([_edges_towards(table, paths, number) for number in sets.tolist()]), jnp.int32)
 

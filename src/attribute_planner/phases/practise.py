@@ -53,8 +53,6 @@ class PractiseConfig:
     goal_sampling: str = "neighbours"
     """How targets are drawn: `neighbours` of the current set by visit counts, as in the paper; or `planned`: the next
     set on a plan to a random far one."""
-    time_cost: float = 0.0
-    """Cost of each environment step of a plan, on the scale of −log c_π; 0 as in the paper."""
     visit_exponent: float = 1.0
     """Neighbours are drawn by their visit counts to this power: 1 as in the paper; less favours rare ones."""
     decay: float = 0.9
@@ -151,7 +149,7 @@ def practise(
         plans = None
         if config.goal_sampling == "planned":
             plan_key = jax.random.fold_in(plans_key, practised.epoch)
-            plans = plan_to_far_sets(practised.table, config.time_cost, key=plan_key)
+            plans = plan_to_far_sets(practised.table, key=plan_key)
         practised, metrics = practise_epoch(env, detector, graph, plans, config, practised, key=epoch_key)
         watch("practise", practised.steps / config.steps, metrics, practised)
     return practised
