@@ -231,7 +231,8 @@ def test_a_record_of_other_settings_is_named():
     record = replace(RECORD, run=run.name, run_spec="crafting-default", scale="paper", configuration={"config": config})
     assert is_current(record, run)
     assert "have changed since" not in report_text([record], "paper", {})
-    unused = config | {"inverse": {"steps_per_episode": 99}}
+    inverse = config["practise"]["inverse"] | {"symmetric": not config["practise"]["inverse"]["symmetric"]}
+    unused = config | {"practise": config["practise"] | {"inverse": inverse}}
     assert is_current(replace(record, configuration={"config": unused}), run)
     changed = config | {"explore": config["explore"] | {"steps": 7}}
     older = config | {"practise": {"haste": 1}}
