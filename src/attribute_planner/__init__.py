@@ -18,7 +18,7 @@ from attribute_planner.evaluation.evaluate import evaluate as evaluate
 from attribute_planner.training import load as load
 from attribute_planner.training import train as train
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 
 def from_gymnasium(*args, **kwargs):
