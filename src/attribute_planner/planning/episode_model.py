@@ -34,8 +34,10 @@ class EpisodeModel:
         by_chance = (1.0 - self.reliability(c)) ** failures
         with np.errstate(invalid="ignore"):
             posterior = prior * by_chance / (prior * by_chance + (1.0 - prior))
-        # A transition that never fails has failed: both explanations had probability 0, in the ratio of their rates.
-        return np.where(np.isnan(posterior), np.where(np.asarray(failures) > 1, 0.0, 1.0 - self.aliasing), posterior)
+        # A transition that never fails has failed: both explanations have probability 0, and the limit c → 1 counts.
+        repeated = 1.0 if self.aliasing == 0.0 else 0.0
+        limit = np.where(np.asarray(failures) > 1, repeated, 1.0 - self.aliasing)
+        return np.where(np.isnan(posterior), limit, posterior)
 
     def reliability(self, c: Probability) -> np.ndarray:
         """The probability that an attempt at an available transition arrives."""
@@ -45,7 +47,7 @@ class EpisodeModel:
 
     def attempt(self, c: Probability, failures: Probability = 0.0) -> np.ndarray:
         """The probability that the next attempt arrives."""
-        return self.availability(c, failures) * self.reliability(c)
+        return np.asarray(self.availability(c, failures) * self.reliability(c))
 
     def persistence(self, c: Probability, failures: Probability, steps: Probability, left: float) -> np.ndarray:
         """The probability to arrive at all, if the attempt is repeated as long as time allows.
@@ -55,9 +57,8 @@ class EpisodeModel:
         """
         q = self.reliability(c)
         survives = (1.0 - 1.0 / max(left, 1.0)) ** np.maximum(steps, 1.0)
-        return self.availability(c, failures) * np.divide(
-            q, 1.0 - survives * (1.0 - q), out=np.zeros_like(q), where=q > 0
-        )
+        arrives = np.divide(q, 1.0 - survives * (1.0 - q), out=np.zeros_like(q), where=q > 0)
+        return np.asarray(self.availability(c, failures) * arrives)
 
     def edge_cost(self, c: Float[np.ndarray, " E"], steps: Float[np.ndarray, " E"], horizon: float) -> np.ndarray:
         """−log of the value of a transition on a plan: its availability, and its expected steps against the horizon."""

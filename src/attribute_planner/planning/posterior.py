@@ -100,6 +100,9 @@ class Published(Posterior):
     def failed(self, source: Int[np.ndarray, " A"], target: Int[np.ndarray, " A"]) -> None:
         del source, target
 
+    def took(self, source: Int[np.ndarray, " A"], action: Any) -> None:
+        del source, action
+
     def left(self, source: Int[np.ndarray, " A"]) -> None:
         del source
 

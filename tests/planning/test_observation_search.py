@@ -1,0 +1,89 @@
+import numpy as np
+import pytest
+
+from attribute_planner.planning.observation_search import ObservationSearch
+
+LEFT, RIGHT, STAY = range(3)
+PREFERS_RIGHT = np.log([0.09, 0.9, 0.01])
+PREFERS_STAYING = np.log([0.05, 0.05, 0.9])
+
+
+@pytest.fixture
+def search() -> ObservationSearch:
+    return ObservationSearch()
+
+
+def take(search: ObservationSearch, here: bytes, log_probs: np.ndarray, action: int, there: bytes) -> None:
+    """The policy takes an action at a new observation, which leads to another."""
+    assert search.decide(here, log_probs, action) == action
+    search.remember(here, action, there)
+
+
+def test_at_a_new_observation_the_policy_acts(search: ObservationSearch):
+    assert [search.decide(place, PREFERS_RIGHT, STAY) for place in (b"a", b"b")] == [STAY, STAY]
+
+
+def test_at_a_known_observation_untried_actions_are_taken_the_most_probable_first(search: ObservationSearch):
+    take(search, b"a", PREFERS_RIGHT, RIGHT, b"a")
+    assert search.decide(b"a", PREFERS_RIGHT, RIGHT) == LEFT
+    search.remember(b"a", LEFT, b"a")
+    assert search.decide(b"a", PREFERS_RIGHT, RIGHT) == STAY
+
+
+def test_the_search_goes_back_to_where_a_better_action_is_untried(search: ObservationSearch):
+    # a -right→ b -right→ c. At c the untried action is improbable; at b the policy prefers one that was not taken.
+    take(search, b"a", PREFERS_RIGHT, RIGHT, b"b")
+    take(search, b"b", PREFERS_STAYING, RIGHT, b"c")
+    take(search, b"c", PREFERS_RIGHT, RIGHT, b"c")
+    search.remember(b"c", LEFT, b"b")
+    assert search.decide(b"c", PREFERS_RIGHT, RIGHT) == LEFT
+    assert search.decide(b"b", PREFERS_STAYING, RIGHT) == STAY
+
+
+def test_a_detour_has_to_be_worth_its_steps(search: ObservationSearch):
+    # Staying has log probability −0.1 at b and −0.2 here: not worth a step.
+    here, there = np.log([0.1, 0.08, 0.82]), np.log([0.05, 0.05, 0.9])
+    take(search, b"b", there, RIGHT, b"c")
+    take(search, b"c", here, LEFT, b"b")
+    assert search.decide(b"c", here, LEFT) == STAY
+
+
+def corridor(position: int, action: int) -> int:
+    """Seven places in a row; the exit is what `STAY` does at the left end."""
+    if position == 0 and action == STAY:
+        return 7
+    return min(max(position + {LEFT: -1, RIGHT: 1, STAY: 0}[action], 0), 6)
+
+
+def steps_to_leave_the_corridor(*, search: bool, limit: int = 200) -> int:
+    """Steps of a policy that nearly always goes right, from the middle; it never leaves by itself."""
+    found, position = ObservationSearch(), 3
+    for step in range(limit):
+        here = bytes([position])
+        action = found.decide(here, PREFERS_RIGHT, RIGHT) if search else RIGHT
+        position = corridor(position, action)
+        if position == 7:
+            return step + 1
+        found.remember(here, action, bytes([position]))
+    return limit
+
+
+def test_a_dead_end_is_escaped():
+    assert steps_to_leave_the_corridor(search=False) == 200
+    assert steps_to_leave_the_corridor(search=True) < 60
+
+
+def test_where_everything_was_tried_some_action_is_still_taken(search: ObservationSearch):
+    take(search, b"a", PREFERS_RIGHT, RIGHT, b"a")
+    search.remember(b"a", LEFT, b"a")
+    search.remember(b"a", STAY, b"a")
+    assert search.decide(b"a", PREFERS_RIGHT, RIGHT) in (LEFT, RIGHT, STAY)
+
+
+def test_in_a_stochastic_environment_the_policy_acts_alone(search: ObservationSearch):
+    take(search, b"a", PREFERS_RIGHT, RIGHT, b"b")
+    search.remember(b"a", RIGHT, b"b")
+    assert search.decide(b"a", PREFERS_RIGHT, RIGHT) == LEFT, "the same outcome twice is no sign of chance"
+    search.remember(b"a", RIGHT, b"a")
+    assert search.decide(b"a", PREFERS_RIGHT, RIGHT) == RIGHT
+    assert search.decide(b"b", PREFERS_RIGHT, RIGHT) == RIGHT

@@ -1,0 +1,177 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from attribute_planner.environments.spaces import MixedAction
+from attribute_planner.planning.episode_model import AS_PUBLISHED, EPISODE_MODEL, EpisodeModel
+from attribute_planner.planning.plan import Planner
+from attribute_planner.planning.posterior import Posterior, Published
+from attribute_planner.transitions.table import UNKNOWN
+from tests.probes import numbers, partial_goal, table_of
+
+TABLE = table_of(
+    numbers(6),
+    [((0,), (1,), 0.9), ((1,), (3,), 0.9), ((0,), (2,), 0.5), ((2,), (3,), 0.5), ((1,), (0,), 0.9), ((2,), (0,), 0.9)],
+    also=[(4,)],
+)
+"""From 0 to 3 by way of 1 (0.81) or of 2 (0.25); set 4 is cut off, set 5 is unknown."""
+GOAL = partial_goal([3])
+LEFT = 20.0
+
+
+def at(value: int) -> np.ndarray:
+    return np.array([value], np.int32)
+
+
+def posterior(model: EpisodeModel = EPISODE_MODEL, horizon: float = np.inf) -> Posterior:
+    return Posterior(Planner(TABLE, model, horizon), GOAL)
+
+
+def published() -> Published:
+    return Published(Planner(TABLE, AS_PUBLISHED), GOAL)
+
+
+def target_of(posterior: Posterior, value: int, left: float = LEFT) -> int | None:
+    target = posterior.next_target(at(value), left)
+    return None if target is None else int(target.values[0])
+
+
+@pytest.mark.parametrize("make", [posterior, published])
+def test_the_first_target_is_the_next_set_on_the_plan(make):
+    target = make().next_target(at(0), LEFT)
+    assert (target.values.tolist(), target.probability) == ([1], 0.9)
+
+
+@pytest.mark.parametrize("make", [posterior, published])
+def test_without_a_way_to_the_goal_there_is_no_target(make):
+    assert target_of(make(), 4) is None
+    assert target_of(make(), 5) is None
+    assert target_of(make(), 3) is None, "at the goal there is nowhere to go"
+
+
+def test_failures_are_counted_by_source_and_target():
+    seen = posterior()
+    seen.failed(at(0), at(1))
+    seen.failed(at(0), at(1))
+    seen.failed(at(1), at(2))
+    assert seen.failures(at(0), np.stack([at(1), at(2)])).tolist() == [2.0, 0.0]
+    assert seen.failures(at(1), np.stack([at(1), at(2)])).tolist() == [0.0, 1.0]
+
+
+def test_after_failures_another_way_is_taken():
+    seen = posterior()
+    # With time for retries, 0 → 1 leads to the goal with probability 0.95 · 0.95, after one failure with 0.5 · 0.95.
+    # 0 → 2 does with 0.75 · 0.95³: the plan from 2 goes back to 0.
+    seen.failed(at(0), at(1))
+    assert target_of(seen, 0, np.inf) == 2
+    # One failure there too: 0.5 · 0.95³.
+    seen.failed(at(0), at(2))
+    assert target_of(seen, 0, np.inf) == 1
+
+
+def test_the_probability_of_a_target_is_that_of_training():
+    seen = posterior()
+    seen.failed(at(1), at(3))
+    target = seen.next_target(at(1), LEFT)
+    assert target is not None
+    assert target.probability == pytest.approx(0.9)
+
+
+def test_departures_lower_the_value_of_a_set():
+    seen = posterior()
+    fresh = seen.value(np.array([1]), LEFT)
+    assert fresh == pytest.approx([0.95], rel=1e-6)
+    seen.left(at(1))
+    # As an attempt that failed once: available with probability 1 − aliasing, then v / (1 − ½ (1 − v)).
+    assert seen.value(np.array([1]), LEFT) == pytest.approx([0.5 * 0.95 / 0.975], rel=1e-6)
+    assert seen.value(np.array([2]), LEFT) == pytest.approx([0.95**3], rel=1e-6), "other sets are worth what they were"
+    seen.left(at(1))
+    assert seen.value(np.array([1]), LEFT) < 0.1
+
+
+def test_an_unknown_set_is_worth_nothing_even_after_a_departure():
+    seen = posterior()
+    seen.left(at(5))
+    assert seen.value(np.array([UNKNOWN]), LEFT).tolist() == [0.0]
+
+
+def test_a_dead_end_is_left_for_another_way():
+    seen = posterior()
+    # In this episode, 1 → 3 is impossible; all other transitions work.
+    here, moves = 0, []
+    while here != 3 and len(moves) < 50:
+        target = target_of(seen, here)
+        assert target is not None
+        if (here, target) == (1, 3):
+            seen.failed(at(1), at(3))
+        else:
+            seen.left(at(here))
+            here = target
+            moves.append(here)
+    assert moves[:2] == [1, 0]
+    assert moves[-2:] == [2, 3]
+    assert len(moves) < 10
+
+
+def test_with_aliasing_zero_nothing_is_learned():
+    seen = posterior(EpisodeModel(aliasing=0.0), horizon=LEFT)
+    for _ in range(5):
+        seen.failed(at(0), at(1))
+        seen.left(at(1))
+    assert target_of(seen, 0) == 1
+
+
+def test_with_little_time_the_faster_way_is_taken():
+    # By way of 1 each transition takes 8 steps, by way of 2 one.
+    slow = (TABLE.source == 1) | (TABLE.target == 1)
+    table = replace(TABLE, spent=np.where(slow, 8.0, 1.0) * TABLE.attempts)
+    seen = Posterior(Planner(table, EPISODE_MODEL, 200.0), GOAL)
+    assert target_of(seen, 0, 200.0) == 1
+    assert target_of(seen, 0, 4.0) == 2
+
+
+def test_taken_actions_are_counted_by_set():
+    seen = posterior()
+    actions = np.array([[0.5, 0.5], [0.1, 0.2], [0.5, 0.2]])
+    seen.took(at(0), actions[0])
+    seen.took(at(0), actions[2])
+    seen.took(at(0), actions[2])
+    assert seen.taken(at(0), actions).tolist() == [1.0, 0.0, 2.0]
+    assert seen.taken(at(1), actions).tolist() == [0.0, 0.0, 0.0]
+
+
+def test_listed_actions_and_actions_of_several_parts_are_counted_too():
+    seen = posterior()
+    seen.took(at(0), np.int32(2))
+    assert seen.taken(at(0), np.arange(3)).tolist() == [0.0, 0.0, 1.0]
+    several = MixedAction(np.array([0, 1, 1]), np.array([[0.5], [0.5], [0.7]]))
+    seen = posterior()
+    seen.took(at(0), MixedAction(np.array(1), np.array([0.5])))
+    assert seen.taken(at(0), several).tolist() == [0.0, 1.0, 0.0]
+
+
+def test_the_published_posterior_never_changes():
+    seen = published()
+    before = seen.value(np.arange(5), LEFT)
+    for _ in range(20):
+        for source, target in ((0, 1), (1, 3), (0, 2)):
+            seen.failed(at(source), at(target))
+            seen.left(at(source))
+            seen.took(at(source), np.int32(1))
+    assert [target_of(seen, value) for value in (0, 1, 2)] == [1, 3, 0]
+    assert seen.failures(at(0), np.stack([at(1), at(2)])).tolist() == [0.0, 0.0]
+    assert seen.taken(at(0), np.arange(2)).tolist() == [0.0, 0.0]
+    np.testing.assert_array_equal(seen.value(np.arange(5), LEFT), before)
+
+
+def test_what_an_episode_learned_ends_with_it():
+    planner = Planner(TABLE, EPISODE_MODEL)
+    before = planner.distances(GOAL).cost.copy()
+    first = Posterior(planner, GOAL)
+    for _ in range(3):
+        first.failed(at(0), at(1))
+        first.left(at(1))
+    assert target_of(first, 0) == 2
+    assert target_of(Posterior(planner, GOAL), 0) == 1
+    np.testing.assert_array_equal(planner.distances(GOAL).cost, before)
