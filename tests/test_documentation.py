@@ -9,12 +9,14 @@ import sys
 import textwrap
 import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from attribute_planner.configuration import TrainConfig
 
 ROOT = Path(__file__).parents[1]
 COMMAND = "attribute-planner"
@@ -139,6 +141,51 @@ def test_documented_commands_exist(
 def test_links_and_pictures_exist(page: Path):
     links = local_links_of(page.read_text(encoding="utf-8"))
     assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+SETTING = re.compile(r"`((?:detect|explore|forward_model|practise)(?:\.[a-z_]+)+)(?:=[^`]*)?`")
+CODE = re.compile(r"`([A-Za-z_][\w.]*)`")
+OLD_NAMES = {"CHANGELOG.md"}
+"""Pages that also mention settings of earlier versions."""
+
+
+def has_setting(config: Any, path: str) -> bool:
+    for name in path.split("."):
+        if name not in {field.name for field in fields(config)}:
+            return False
+        config = getattr(config, name)
+    return True
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.name not in OLD_NAMES], ids=page_name)
+def test_documented_settings_exist(page: Path):
+    mentioned = SETTING.findall(page.read_text(encoding="utf-8"))
+    assert [setting for setting in mentioned if not has_setting(TrainConfig(), setting)] == []
+
+
+def mapped_names(text: str) -> Iterator[tuple[list[str], list[str]]]:
+    """The modules and the names in each row of the tables that map the paper to the code."""
+    for line in text.splitlines():
+        cells = line.strip("|").split(" | ")
+        if len(cells) == 3 and (modules := CODE.findall(cells[1])):
+            try:
+                yield (
+                    [import_module(f"attribute_planner.{module}").__file__ or "" for module in modules],
+                    CODE.findall(cells[2].partition(";")[0].partition(":")[0]),
+                )
+            except ModuleNotFoundError as error:
+                raise AssertionError(f"{line}: {error}") from error
+
+
+def test_the_paper_map_names_modules_and_names_that_exist():
+    text = (ROOT / "docs/paper_map.md").read_text(encoding="utf-8").partition("## Differences from the paper")[0]
+    rows = list(mapped_names(text))
+    assert len(rows) > 50
+    for files, names in rows:
+        code = "\n".join(Path(file).read_text(encoding="utf-8") for file in files)
+        words = set(re.findall(r"\w+", code))
+        missing = [name for name in names if not set(name.split(".")) <= words and not has_setting(TrainConfig(), name)]
+        assert not missing, f"{missing} are not in {files}"
 
 
 def test_the_package_index_shows_the_readme_as_soon_as_there_is_one():
