@@ -27,9 +27,7 @@ def main() -> int:
     print("A room contains four switches of four colours. The agent moves through the room and toggles the switch that")
     print("it stands on: red, green, blue, yellow, red. The room and the colours are random in every episode.\n")
 
-    print(
-        f"1. Train for {STEPS:,} steps. The agent explores which colour changes are possible, then practises them one"
-    )
+    print(f"1. Train for {STEPS:,} steps. The agent explores which colour changes are possible, then practises")
     print("   them one at a time. It is given neither tasks nor rewards.", flush=True)
     agent = train()
     print(f"   Its graph has {agent.table.num_nodes} attribute sets and {agent.table.num_edges} transitions.\n")

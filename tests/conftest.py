@@ -5,7 +5,7 @@ import os
 os.environ["JAX_PLATFORMS"] = "cpu"  # read once, when jax is first imported
 # Tests run compiled code briefly: fast compilation matters more than fast code.
 os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
-# The older emitters for fused operations compile in little more than half the time.
+# The older emitters for fused operations compile in slightly more than half the time.
 os.environ.setdefault("XLA_FLAGS", "--xla_cpu_use_fusion_emitters=false")
 os.environ["MPLBACKEND"] = "Agg"
 

@@ -1,4 +1,4 @@
-"""Small worlds whose right answers are known, tables written down by hand, and an agent trained once a session."""
+"""Small environments with known solutions, tables written down by hand, and an agent trained once a session."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -61,7 +61,7 @@ TINY = TrainConfig(
         ppo=EAGER,
     ),
 )
-"""Everything small: enough for worlds of a few places."""
+"""Everything small: enough for environments with a few states."""
 
 
 def counts_of(env: Environment, examples: Examples) -> TransitionCounts:
@@ -126,7 +126,7 @@ def partial_goal(values: Iterable[int | None]) -> Goal:
 
 
 class Oracle(GoalPolicy):
-    """Knows its way about a graph world with one attribute.
+    """The optimal policy of a `GraphWorld` with one attribute.
 
     best: `[places, values]` what to do at a place to get to a value: the action of the edge there, 0 if there is none.
     """
@@ -154,7 +154,7 @@ class Oracle(GoalPolicy):
 
 @dataclass(frozen=True)
 class Still(PureEnvironment):
-    """A world in which nothing happens, for networks that need to know what an environment looks like."""
+    """An environment in which nothing happens, for networks that need a specification."""
 
     name = "still"
     observed: ObservationSpec
@@ -270,7 +270,7 @@ class Thirds(PureEnvironment):
 
 @dataclass(frozen=True)
 class Hosted(HostEnvironment):
-    """A graph world that is stepped from the host, as somebody's simulator would be.
+    """A `GraphWorld` that is stepped from the host, like a user's simulator.
 
     fails_at: raises at so many steps of its life; never if `None`.
     """
@@ -301,7 +301,7 @@ class Hosted(HostEnvironment):
 
 
 class HostedWorlds(VectorEnv):
-    """Copies of a graph world with a time limit."""
+    """Environments of a `GraphWorld` with a time limit."""
 
     steps_of_all: ClassVar[int] = 0
 

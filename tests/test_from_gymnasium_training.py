@@ -32,7 +32,7 @@ LEFT, RIGHT, USE = range(3)
 class Corridor(gymnasium.Env):
     """A corridor: the key lies in the first cell, the door before the fourth is locked, the end is the last cell.
 
-    The episode ends there. `breaks_after`: it raises after so many steps of all copies together.
+    The episode ends there. `breaks_after`: it raises after this number of steps of all environments together.
     """
 
     steps_of_all = 0
@@ -93,7 +93,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[ap.Agent, Path]:
     return ap.train(corridor(), config=SMALL, run_dir=run_dir), run_dir
 
 
-def test_a_small_world_is_learned(trained: tuple[ap.Agent, Path]):
+def test_a_small_environment_is_learned(trained: tuple[ap.Agent, Path]):
     agent, _ = trained
     plan = agent.plan({"has_key": False, "door_open": False, "at_end": False}, goal={"at_end": True})
     assert [tuple(step.values()) for step in plan.steps] == [
@@ -116,7 +116,7 @@ def test_a_saved_agent_needs_its_environment_to_be_loaded(trained: tuple[ap.Agen
         ap.load(run_dir)
 
 
-def test_beginning_anew_is_no_transition():
+def test_a_reset_is_not_a_transition():
     env = corridor()
     counts = TransitionCounts(env.attributes.num_words)
     seen = rollout(RandomActions(env), env.vector_env(8), 400, space=env.attributes, key=jax.random.key(1))

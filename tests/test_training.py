@@ -128,7 +128,7 @@ ON_HOST = replace(
     explore=replace(SHORT.explore, policy="random", num_envs=8, steps=320, rollouts_per_epoch=2),
     practise=replace(SHORT.practise, num_envs=8, steps=160, rollouts_per_epoch=2),
 )
-"""Two epochs of exploring, of two windows of ten steps of eight copies each, and one of practising."""
+"""Two epochs of exploration, each with two rollouts of ten steps in eight environments, and one epoch of practice."""
 
 
 def train_on_host(path: Path, fails_at: int | None = None, **options: Any) -> ap.Agent:

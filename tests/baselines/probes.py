@@ -50,7 +50,7 @@ def go_to(place: int, max_steps: int = 20, name: str = "go") -> Task:
 
 @dataclass(frozen=True)
 class WithTasks(GraphWorld):
-    """A graph world with tasks of its own, in order of difficulty; the last one is the main task."""
+    """A `GraphWorld` with its own tasks, in order of difficulty; the last one is the main task."""
 
     given: tuple[Task, ...] = ()
 

@@ -49,7 +49,7 @@ def test_half_of_the_goals_may_be_whole():
     assert both.size == 300 and set(told.tolist()) == {7, 10}
 
 
-def test_steps_are_walks_and_their_first_actions():
+def test_examples_are_goals_of_random_steps_with_their_first_actions():
     config = InverseBaselineConfig(examples=100, num_envs=20, walk=4)
     for training_distribution, most in (("1-step", 1), ("multi-step", 4)):
         examples = collect(RING, training_distribution, config, key=jax.random.key(0), watch=nobody)

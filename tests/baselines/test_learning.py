@@ -1,4 +1,4 @@
-"""Each baseline on worlds whose right answers are known: a low number elsewhere then means that the task is hard."""
+"""Each baseline on environments with known solutions: a low number elsewhere then means that the task is hard."""
 
 from dataclasses import replace
 from typing import Any

@@ -120,7 +120,7 @@ QUICK = OptionCriticConfig(TRAINING, DescentConfig(learning_rate=0.01), options=
 @pytest.mark.slow
 def test_an_option_is_given_up_just_where_the_other_is_needed():
     policy = OptionPolicy(CORRIDOR.spec, 16, 2, key=jax.random.key(0))
-    # Each option knows one action only, so far from all doubt that it cannot learn another.
+    # Each option takes one action with a probability so close to 1 that it cannot learn another.
     stubborn = jnp.array([30.0, 0.0, 0.0, 30.0])
     policy = eqx.tree_at(lambda policy: policy.action_head.bias, policy, stubborn)
 
@@ -161,6 +161,6 @@ def mean_end(deliberation_cost: float) -> float:
 
 @pytest.mark.slow
 def test_the_deliberation_cost_makes_options_last_longer():
-    free, dear = mean_end(0.0), mean_end(0.2)
-    assert dear < 0.1
-    assert free > 2 * dear
+    free, costly = mean_end(0.0), mean_end(0.2)
+    assert costly < 0.1
+    assert free > 2 * costly

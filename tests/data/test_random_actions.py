@@ -19,11 +19,11 @@ SWITCHES, BLOCKS = make("switches"), make("blocks-continuous", image_size=16)
 def test_actions_are_kept_up_as_long_as_told_on_average():
     held = any_action(SWITCHES, NUM_ENVS, key=jax.random.key(0))
     before, after = np.asarray(held), np.asarray(kept_up(SWITCHES, held, 4.0, key=jax.random.key(1)))
-    # A quarter is drawn anew, and may come out the same.
+    # A quarter is drawn again, perhaps with the same result.
     assert abs((after != before).mean() - (1 - 1 / (before.max() + 1)) / 4) < 0.03
 
 
-def test_with_a_persistence_of_one_nothing_is_kept():
+def test_with_an_action_repeat_of_one_nothing_is_held():
     held = any_action(BLOCKS, NUM_ENVS, key=jax.random.key(0))
     after = kept_up(BLOCKS, held, 1.0, key=jax.random.key(1))
     assert isinstance(held, MixedAction) and isinstance(after, MixedAction)
@@ -35,13 +35,13 @@ def test_of_a_choice_with_a_point_the_point_is_kept_up_and_the_choice_is_new():
     after = kept_up(BLOCKS, held, 2.0, key=jax.random.key(1))
     assert isinstance(held, MixedAction) and isinstance(after, MixedAction)
     near = (np.abs(np.asarray(after.point) - np.asarray(held.point)) < 4 * KEPT_WITHIN).all(axis=1)
-    assert abs(near.mean() - 0.5) < 0.05  # by chance alone, another 5 % of those drawn anew
+    assert abs(near.mean() - 0.5) < 0.05  # by chance alone, another 5 % of those drawn again
     assert abs((np.asarray(after.choice) == np.asarray(held.choice))[near].mean() - 0.25) < 0.05
     assert (np.asarray(after.point)[near] != np.asarray(held.point)[near]).any()
 
 
 def examples_of(env: Environment, count: int, steps_per_episode: int, action_repeat: float) -> Examples:
-    """Random steps, each action kept up for so many on average."""
+    """Random steps, each action held for `action_repeat` steps on average."""
     return random_examples(
         env,
         None,

@@ -1,4 +1,4 @@
-"""The bridge to Gymnasium: spaces, worlds, attributes, and what it says of environments that break their contract."""
+"""The bridge to Gymnasium: spaces, vector environments, attributes, and errors of broken environments."""
 
 from collections.abc import Callable
 from typing import Any
@@ -207,7 +207,7 @@ def test_descriptions_that_do_not_fit_the_attributes_are_refused_in_words(descri
         AttributeReader(ap.AttributeSpace(tuple(ATTRIBUTES)))(described)
 
 
-# --- worlds ---
+# --- vector environments ---
 
 
 def test_the_check_finds_no_fault():
@@ -226,7 +226,7 @@ def test_a_real_environment_brings_its_name_its_limit_and_its_actions():
     assert ap.check_environment(env, steps=10).image is None
 
 
-def test_a_copy_that_is_over_rests_and_shows_how_it_ended():
+def test_an_environment_whose_episode_is_over_is_not_stepped():
     made: list[Countdown] = []
     env = countdown(lambda: made.append(Countdown()) or made[-1])
     envs = env.vector_env(2)
@@ -243,7 +243,7 @@ def test_a_copy_that_is_over_rests_and_shows_how_it_ended():
     assert np.array_equal(again.observation[0], timestep.observation[0])
 
 
-def test_only_the_copies_that_are_named_are_reset():
+def test_only_the_chosen_environments_are_reset():
     envs = countdown().vector_env(3)
     envs.reset(KEY)
     before = envs.step(act(1, 1, 1), KEY)
@@ -296,7 +296,7 @@ def test_pictures_need_a_render_mode():
         blind.render(0)
 
 
-def test_copies_are_lent_again_and_closed_in_the_end():
+def test_released_environments_are_reused_and_finally_closed():
     made: list[Countdown] = []
     env = countdown(lambda: made.append(Countdown()) or made[-1])
     for _ in range(3):
@@ -388,7 +388,7 @@ class Broken(Countdown):
         return normal if self.calls < 2 else self.outcome()
 
 
-def test_an_exception_names_copy_step_and_cause_in_one_line():
+def test_an_exception_names_environment_step_and_cause_in_one_line():
     def explode() -> None:
         raise RuntimeError("the simulator\ncrashed")
 
@@ -409,7 +409,7 @@ def test_an_old_interface_is_a_fault():
         envs.step(act(0), KEY)
 
 
-def test_nan_and_wrong_attributes_are_faults_with_copy_and_step():
+def test_nan_and_wrong_attributes_are_faults_with_environment_and_step():
     nothing = lambda observation: np.array([np.nan if observation == 2 else observation], np.float32)  # noqa: E731
     envs = countdown(encode_observation=nothing).vector_env(2)
     envs.reset(KEY)
@@ -424,7 +424,7 @@ def test_nan_and_wrong_attributes_are_faults_with_copy_and_step():
         wrong.reset(KEY)
 
 
-def test_copies_that_failed_are_not_lent_again():
+def test_environments_that_failed_are_not_reused():
     made: list[Broken] = []
     env = countdown(lambda: made.append(Broken(lambda: None)) or made[-1])
     envs = env.vector_env(1)

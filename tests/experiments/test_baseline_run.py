@@ -45,7 +45,7 @@ def test_a_player_is_kept_and_not_trained_again(tmp_path: Path, monkeypatch: pyt
         trained_baseline(other, tmp_path / "run", silent)
 
 
-def test_a_training_that_was_broken_off_begins_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_an_interrupted_training_starts_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     def broken_off(*args, **kwargs):
         raise KeyboardInterrupt
 
@@ -71,7 +71,7 @@ FITTED_SHORTLY = (
 
 @pytest.mark.parametrize("model", BASELINES)
 @pytest.mark.slow
-def test_the_players_of_all_baselines_can_be_filled_anew(model: str):
+def test_the_policies_of_all_baselines_can_be_loaded(model: str):
     settings = FITTED_SHORTLY if model == "inverse" else SHORT
     run = Run(replace(RUN_SPEC, model=model, settings=settings), 0, "small")
     env, config = make("switches"), baseline_config(run)

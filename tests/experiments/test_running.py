@@ -230,7 +230,7 @@ def test_a_process_that_is_killed_takes_only_one_run_along(tmp_path: Path, monke
     assert said == [f"A process ended with exit status {-signal.SIGKILL}."]
 
 
-def test_whoever_is_told_to_end_takes_along_what_it_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_terminated_process_ends_its_child_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     started = []
 
     def start(*_: object) -> subprocess.Popen:

@@ -72,7 +72,7 @@ def test_imitated_steps_are_plain_sums():
     assert returns_of(batch, 0.0) == [1 + 0.5 * (2 + 0.5 * 4), 2 + 0.5 * 4, 4.0]
 
 
-def test_copies_do_not_see_each_other():
+def test_environments_do_not_influence_each_other():
     one, other = steps([1.0, 2.0], ended=[False, True]), steps([5.0, 6.0], ended=[True, True])
     both = jax.tree.map(lambda a, b: jnp.concatenate([a, b], axis=1), one, other)
     assert np.asarray(returns(both, 0.5)).tolist() == [[2.0, 5.0], [2.0, 6.0]]

@@ -17,7 +17,7 @@ def logs(shares: np.ndarray) -> np.ndarray:
         return np.log(shares)
 
 
-def test_beliefs_are_the_likeliest_values_and_those_with_one_doubtful_value_changed():
+def test_beliefs_are_the_likeliest_values_and_those_with_one_uncertain_value_changed():
     values, weight = beliefs_of(logs(SHARES), most=3)
     assert values[0].tolist() == [[0, 2, 1], [0, 2, 0], [1, 2, 1]]
     odds = np.array([1.0, 0.45 / 0.55, 0.3 / 0.7])

@@ -57,7 +57,7 @@ def test_points_are_drawn_with_their_mean_and_spread():
     assert drawn.std() == pytest.approx(0.5, abs=0.02)
 
 
-def test_no_opinion_about_a_box_is_its_middle_and_half_its_half_width():
+def test_zero_outputs_for_a_box_give_its_middle_and_half_its_half_width():
     points = distribution_of(Box((0.0, -1.0), (4.0, 1.0)), jnp.zeros((1, 4)))
     assert isinstance(points, Normal)
     np.testing.assert_allclose(points.mean, [[2.0, 0.0]])

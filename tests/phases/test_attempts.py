@@ -72,7 +72,7 @@ def test_an_attempt_is_over_as_soon_as_the_attributes_change():
     assert memory.age.tolist() == [1, 1, 1]
 
 
-def test_an_attempt_that_goes_on_is_over_only_where_it_was_aimed_or_after_its_last_step():
+def test_without_stop_on_any_change_an_attempt_ends_only_at_its_target_or_after_its_last_step():
     memory, outcome = judged([0, 1, 2], stop_on_any_change=False)
     assert outcome.ended.tolist() == memory.idle.tolist() == outcome.reached.tolist() == [False, True, False]
     assert memory.edge.tolist() == [0, 0, 0], "the aim stays"
@@ -102,7 +102,7 @@ def test_an_episode_ends_between_attempts_when_no_other_may_begin():
     assert judged([0, 1], last_start=5, episode_age=4)[0].episode_age.tolist() == [5, 0]
 
 
-def test_an_attempt_without_an_aim_arrives_nowhere():
+def test_an_attempt_without_a_target_never_arrives():
     assert judged([3], edge=UNKNOWN)[1].reached.tolist() == [False]
 
 

@@ -22,7 +22,7 @@ def test_a_given_f_is_used_unless_a_detector_is_asked_for():
     assert detect(RING, TINY.detect, key=KEY, watch=nobody) is None
 
 
-def test_a_small_world_is_learned_without_error():
+def test_a_small_environment_is_learned_without_error():
     seen: list[Any] = []
     detected = detect(RING, LEARN, key=KEY, watch=lambda *report: seen.append(report))
     assert detected is not None
@@ -34,7 +34,7 @@ def test_a_small_world_is_learned_without_error():
     assert [so_far is None for *_, so_far in seen] == [True] * 19 + [False]
 
 
-def test_labels_are_states_of_the_world_with_their_true_attributes():
+def test_labels_are_states_with_their_true_attributes():
     labels = env_labels(RING, 100, key=KEY)
     assert labels.values.shape == (100, 1)
     assert set(labels.values[:, 0].tolist()) == set(range(5))
@@ -46,14 +46,14 @@ def test_labels_are_states_of_the_world_with_their_true_attributes():
 
 @dataclass(frozen=True)
 class Undescribed(Hosted):
-    """A world that does not tell its attributes."""
+    """An environment without an attribute function."""
 
     @property
     def has_attribute_fn(self) -> bool:
         return False
 
 
-def test_a_world_with_neither_f_nor_labels_says_what_is_missing():
+def test_an_environment_with_neither_f_nor_labels_is_an_error():
     with pytest.raises(ConfigurationError, match="hosted gives neither f nor labels: pass describe=… or labelled=…"):
         detect(Undescribed(RING), TINY.detect, key=KEY, watch=nobody)
 

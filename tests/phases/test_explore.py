@@ -35,7 +35,7 @@ RING_EDGES = {(i, (i + step) % 5) for i in range(5) for step in (1, -1)}
 
 
 @pytest.mark.parametrize("policy", ["random", "count-based", "graph"])
-def test_all_edges_of_a_small_world_are_found_and_no_others(policy):
+def test_all_edges_of_a_small_environment_are_found_and_no_others(policy):
     explored = explore(RING, None, replace(TINY.explore, policy=policy), key=KEY, watch=nobody)
     visits = edges_of(explored)
     assert set(visits) == RING_EDGES
@@ -43,7 +43,7 @@ def test_all_edges_of_a_small_world_are_found_and_no_others(policy):
     assert sum(visits.values()) == explored.steps == TINY.explore.steps
 
 
-def test_a_world_on_the_host_is_explored_like_any_other():
+def test_a_host_environment_is_explored_like_any_other():
     config = replace(TINY.explore, policy="random", steps=320, num_envs=8)
     explored = explore(Hosted(RING), None, config, key=KEY, watch=nobody)
     assert set(edges_of(explored)) == RING_EDGES
@@ -77,7 +77,7 @@ def test_the_graph_leads_farther_than_chance():
     assert farthest("graph", max_attempt_steps=4) == 8
 
 
-def test_an_action_that_is_kept_up_leads_farther_than_one_drawn_anew():
+def test_held_actions_lead_farther_than_independent_ones():
     # One action leads all the way, and it is kept up for ten steps on average.
     assert farthest("random", action_repeat=10.0) == 8
 
@@ -88,8 +88,8 @@ def test_attempts_on_the_graph_are_kept_for_each_transition():
     assert explored.tried is not None
     attempts, successes = explored.tried.attempts, explored.tried.successes
     assert len(attempts) == len(explored.counts.pairs)
-    # Every step of the ring ends an attempt. In the first of four epochs nothing was known to aim at, and later one
-    # attempt in five was random.
+    # Every step of the ring ends an attempt. In the first of four epochs no target was known, and later one attempt in
+    # five was random.
     assert 0.5 * explored.steps < attempts.sum() < 0.8 * explored.steps
     assert successes.sum() <= attempts.sum()
     # The policy has learned which of the two actions leads on: chance takes half.

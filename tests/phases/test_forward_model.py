@@ -1,4 +1,4 @@
-"""Examples, outlook and foresight, on a world in which two places look alike to the table but not to the eye."""
+"""Examples, forward model and lookahead, where two states with the same attributes look different."""
 
 import shutil
 from dataclasses import replace
@@ -68,7 +68,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Agent, Path]:
 
 
 @pytest.mark.parametrize("env", [ALIASED, Hosted(ALIASED)])
-def test_examples_are_single_steps_of_the_world(env: Hosted):
+def test_examples_are_single_steps(env: Hosted):
     examples = random_examples(env, None, 100, num_envs=16, episode_steps=3, key=jax.random.key(0))
     assert examples.size == 100
     place = np.asarray(env.observe_batch(examples.before)).argmax(axis=-1)
@@ -79,7 +79,7 @@ def test_examples_are_single_steps_of_the_world(env: Hosted):
     assert len(counts.pairs) == 4, "0 to 2, 0 to 1, 1 to 2, 2 to 0"
 
 
-def test_the_outlook_knows_what_each_action_leads_to(run: tuple[Agent, Path]):
+def test_the_forward_model_predicts_the_outcome_of_each_action(run: tuple[Agent, Path]):
     agent, _ = run
     assert agent.forward_model is not None
     places = jnp.arange(len(ALIASED.places))
@@ -97,7 +97,7 @@ def test_the_outlook_knows_what_each_action_leads_to(run: tuple[Agent, Path]):
     assert np.exp(np.asarray(log_prob)).min() > 0.8
 
 
-def test_imagined_transitions_are_those_of_the_graph(run: tuple[Agent, Path]):
+def test_model_edges_are_those_of_the_graph(run: tuple[Agent, Path]):
     agent, _ = run
     assert agent.forward_model is not None
     examples = random_examples(ALIASED, None, 64, num_envs=64, episode_steps=1, key=jax.random.key(3))
@@ -110,17 +110,17 @@ def test_imagined_transitions_are_those_of_the_graph(run: tuple[Agent, Path]):
     assert forward_model_error(ALIASED, agent.forward_model, examples) == 0.0
 
 
-def test_foresight_takes_the_way_that_is_open(run: tuple[Agent, Path]):
+def test_lookahead_takes_the_transition_that_is_possible(run: tuple[Agent, Path]):
     agent, _ = run
     foreseeing = evaluate(agent, episodes=200, seed=1)
     assert foreseeing.success == 1.0
     assert foreseeing.mean_replans == 0.0
     paper = evaluate(agent, episodes=200, mode="paper", seed=1)
-    assert paper.success < 0.95, "where the direct way is closed, the paper's execution tries it for ever"
+    assert paper.success < 0.95, "where the direct way is closed, the paper's execution repeats it without end"
     assert paper.success < evaluate(agent, episodes=200, mode="no-lookahead", seed=1).success
 
 
-def test_an_outlook_that_has_learned_nothing_does_no_harm(run: tuple[Agent, Path]):
+def test_an_untrained_forward_model_does_no_harm(run: tuple[Agent, Path]):
     agent, _ = run
     clueless = replace(
         agent, forward_model=with_drawn_weights(lambda key: ForwardModel(ALIASED.spec, 16, key=key)), model_error=1.0
@@ -168,7 +168,7 @@ def test_a_loaded_agent_is_the_one_that_was_trained(run: tuple[Agent, Path]):
     assert evaluate(loaded, episodes=50, seed=1).success == 1.0
 
 
-def test_what_ships_does_not_pass_off_the_imagined_as_seen(run: tuple[Agent, Path], tmp_path: Path):
+def test_a_shipped_agent_cannot_omit_its_model_edges(run: tuple[Agent, Path], tmp_path: Path):
     trained, shipped = RunDirectory(run[1]), tmp_path / "shipped"
     ship(trained, shipped, ALIASED)
     assert RunDirectory(shipped).agent(ALIASED).table.num_edges == trained.agent(ALIASED).table.num_edges
@@ -182,7 +182,7 @@ def test_a_finished_run_that_goes_on_changes_nothing(run: tuple[Agent, Path]):
     np.testing.assert_array_equal(again.table.probability, agent.table.probability)
 
 
-def test_a_run_with_more_examples_learns_anew(run: tuple[Agent, Path], tmp_path: Path):
+def test_a_run_with_more_examples_is_fitted_again(run: tuple[Agent, Path], tmp_path: Path):
     agent, run_dir = run
     shutil.copytree(run_dir, tmp_path / "run")
     again = ap.train(ALIASED, run_dir=tmp_path / "run", resume=True, steps=SINGLE_STEPS.steps * 2)
@@ -191,7 +191,7 @@ def test_a_run_with_more_examples_learns_anew(run: tuple[Agent, Path], tmp_path:
 
 
 @pytest.mark.slow
-def test_with_an_outlook_no_practice_is_needed(tmp_path: Path):
+def test_with_a_forward_model_no_practice_is_needed(tmp_path: Path):
     unpractised = replace(SINGLE_STEPS, practise=replace(SINGLE_STEPS.practise, steps=0))
     ap.train(ALIASED, config=unpractised, run_dir=tmp_path / "run")
     agent = ap.load(tmp_path / "run", env=ALIASED)
@@ -201,7 +201,7 @@ def test_with_an_outlook_no_practice_is_needed(tmp_path: Path):
         replace(unpractised.practise, method="ppo")
 
 
-def test_a_world_without_symmetries_is_counted_as_it_is():
+def test_counts_are_unchanged_without_symmetries():
     examples = random_examples(RING, None, 64, num_envs=64, episode_steps=1, key=jax.random.key(0))
     one = counts_of(RING, examples)
     other = symmetric_counts(RING, one)

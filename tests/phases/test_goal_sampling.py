@@ -27,10 +27,10 @@ def test_plans_follow_the_likeliest_way_to_each_far_set():
     }
 
 
-def test_a_copy_that_knows_no_way_takes_a_substitute_and_at_last_any_neighbour():
+def test_an_environment_without_a_plan_takes_a_substitute_or_else_any_neighbour():
     plans = jnp.array([TO_FIRST, TO_FIRST, TO_LAST] + 5 * [TO_FIRST], jnp.int32)
     number, any_neighbour = jnp.array([0, 1, 2, 0, UNKNOWN], jnp.int32), jnp.array([8, 8, 8, 8, 9], jnp.int32)
-    # Copies 0 and 1 are led by a plan of a later one; copy 3 has none within reach; the last one is nowhere.
+    # Environments 0 and 1 follow the plan of a later one; environment 3 has no plan; the last one is in an unknown set.
     assert edge_on_the_way(plans, number, any_neighbour).tolist() == [0, 2, 3, 8, 9]
 
 

@@ -90,7 +90,7 @@ def test_statistics_fade_from_epoch_to_epoch():
     np.testing.assert_allclose(last.table.probability, last.table.successes / last.table.attempts)
 
 
-def test_a_world_in_which_nothing_changes_leaves_nothing_to_practise():
+def test_an_environment_in_which_nothing_changes_cannot_be_practised():
     nothing = table_of_counts(numbers(4), TransitionCounts(1))
     with pytest.raises(AttributePlannerError, match="no attribute change at all"):
         practise(COIN, None, nothing, TINY.practise, key=KEY, watch=nobody)

@@ -111,7 +111,7 @@ def test_counts_are_those_of_a_dictionary(pairs):
     assert visits_of(counts) == {pair: pairs.count(pair) for pair in set(pairs)}
 
 
-def test_a_copy_goes_on_by_itself():
+def test_a_copy_is_independent():
     counts = TransitionCounts(1)
     counts.record(words(1, 2), words(2, 3))
     copied = counts.copy()

@@ -34,7 +34,7 @@ class OptionOutput(eqx.Module):
     action_space: ActionSpace = eqx.field(static=True)
 
     def under(self, option: jax.Array) -> PolicyOutput:
-        """The opinion of the intra-option policies `[...]`; its baseline is the option's worth."""
+        """The output of the intra-option policies `[...]`; its baseline is the value of the option."""
         everyone = option if self.active is None else jnp.broadcast_to(option[..., None], self.active.shape)
         outputs = jnp.take_along_axis(self.outputs, everyone[..., None, None], axis=-2)[..., 0, :]
         return PolicyOutput(distribution_of(self.action_space, outputs), of_option(self.worth, option), self.active)
@@ -69,7 +69,7 @@ class OptionPolicy(eqx.Module):
         self.options, self.action_space = options, spec.actions
 
     def __call__(self, observation: Observation, values: jax.Array, goal: jax.Array) -> OptionOutput:
-        """The opinion on observations `[...]` with attribute values and goal values `[..., A]`."""
+        """The output for observations `[...]` with attribute values and goal values `[..., A]`."""
         features, active = features_of(self.encoder, observation, values, goal)
         outputs = self.action_head(features)
         return OptionOutput(

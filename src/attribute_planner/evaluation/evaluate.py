@@ -31,7 +31,7 @@ class Evaluation:
     success: share of the episodes that reached the goal; interval: its 95 % interval.
     mean_steps: environment steps of the successful ones.
     planned: mean probability that the plans promised at the start.
-    oracle: share of the same tasks that the environment's own scripted player solves; `None` where there is none.
+    oracle: share of the same tasks that the environment's own scripted policy solves; `None` where there is none.
     failures: why the others failed, in words, and how many; the most frequent reason first.
     """
 

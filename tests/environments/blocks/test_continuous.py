@@ -21,7 +21,7 @@ def envs() -> ContinuousVectorEnv:
 
 
 def drop_everywhere(envs: ContinuousVectorEnv, block: str, point: tuple[float, float]) -> dict[str, np.ndarray]:
-    """The same drop in all copies; returns the attributes `[B]` by name."""
+    """The same drop in all environments; returns the attributes `[B]` by name."""
     action = MixedAction(np.full(NUM_ENVS, BLOCKS.index(block)), np.tile(np.array(point, np.float32), (NUM_ENVS, 1)))
     values = np.asarray(envs.step(action, jax.random.key(0)).attributes)
     return dict(zip(ATTRIBUTES.names, values.T, strict=True))
@@ -36,7 +36,7 @@ def in_corners(key: jax.Array) -> Poses:
 FROM_CORNERS = replace(ENV.tasks["4-stack"], start=in_corners)
 
 
-def test_a_moment_shows_pictures_and_attributes_of_every_copy(envs: ContinuousVectorEnv):
+def test_a_time_step_has_images_and_attributes_of_every_environment(envs: ContinuousVectorEnv):
     timestep = envs.reset(jax.random.key(0))
     pictures, values = np.asarray(timestep.observation), np.asarray(timestep.attributes)
     assert (pictures.shape, pictures.dtype) == ((NUM_ENVS, *ENV.observation.shape), np.uint8)
@@ -45,7 +45,7 @@ def test_a_moment_shows_pictures_and_attributes_of_every_copy(envs: ContinuousVe
     assert len(np.unique(pictures.reshape(NUM_ENVS, -1), axis=0)) == NUM_ENVS
 
 
-def test_the_same_key_gives_the_same_worlds(envs: ContinuousVectorEnv):
+def test_the_same_key_gives_the_same_scenes(envs: ContinuousVectorEnv):
     first, again = (np.asarray(envs.reset(jax.random.key(5)).observation) for _ in range(2))
     np.testing.assert_array_equal(first, again)
 
@@ -82,7 +82,7 @@ def test_points_outside_the_unit_square_are_moved_to_its_edge(envs: ContinuousVe
     np.testing.assert_allclose(envs.poses.positions[:, 0, :2], np.tile([0.0, 0.4], (NUM_ENVS, 1)), atol=0.01)
 
 
-def test_resetting_some_copies_leaves_the_others_alone(envs: ContinuousVectorEnv):
+def test_resetting_some_environments_keeps_the_others(envs: ContinuousVectorEnv):
     envs.reset(jax.random.key(2))
     before = envs.poses.positions
     which = np.arange(NUM_ENVS) % 2 == 0
@@ -90,7 +90,7 @@ def test_resetting_some_copies_leaves_the_others_alone(envs: ContinuousVectorEnv
     np.testing.assert_array_equal((envs.poses.positions != before).any(axis=(1, 2)), which)
 
 
-def test_only_some_copies_are_dropped_into_and_all_can_be_put_back(envs: ContinuousVectorEnv):
+def test_some_environments_can_be_stepped_and_all_can_be_restored(envs: ContinuousVectorEnv):
     before = envs.reset(jax.random.key(5), FROM_CORNERS)
     which = np.arange(NUM_ENVS) % 2 == 0
     action = MixedAction(np.zeros(NUM_ENVS, int), np.full((NUM_ENVS, 2), 0.5, np.float32))
@@ -127,7 +127,7 @@ def test_every_task_has_goals_for_a_batch(envs: ContinuousVectorEnv):
         assert goals.values.shape == goals.wanted.shape == (NUM_ENVS, 36)
 
 
-def test_a_copy_can_be_drawn(envs: ContinuousVectorEnv):
+def test_an_environment_can_be_rendered(envs: ContinuousVectorEnv):
     envs.reset(jax.random.key(8))
     assert envs.render(0).shape == (384, 384, 3)
 

@@ -26,7 +26,7 @@ LEAST_AGREEMENT = 0.97
 
 
 def pixel_of(point: tuple[float, float, float]) -> tuple[int, int]:
-    """Row and column of the picture in which a point of the world appears."""
+    """Row and column of the pixel at which a point in space appears."""
     offset = np.array(point) - CAMERA.position
     x, y = (offset @ axis / (offset @ CAMERA.forward) / CAMERA.half_height for axis in (CAMERA.right, CAMERA.up))
     return int((1 - y) * 64), int((1 + x) * 64)

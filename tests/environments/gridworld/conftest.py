@@ -27,7 +27,7 @@ def switches_starts() -> SwitchesState:
 
 @pytest.fixture(scope="session")
 def crafting_starts() -> CraftingState:
-    """400 fresh states of the default crafting world, as NumPy arrays."""
+    """400 fresh states of the default crafting environment, as NumPy arrays."""
     return starts(Crafting().reset)
 
 

@@ -28,7 +28,7 @@ def pixels_of(picture: np.ndarray, color: str) -> int:
     return int((picture == np.array(ImageColor.getrgb(color))).all(axis=-1).sum())
 
 
-def test_pictures_have_one_size_whatever_the_world(switches_starts: SwitchesState, crafting: CraftingState):
+def test_images_have_the_same_size_in_all_environments(switches_starts: SwitchesState, crafting: CraftingState):
     sizes = {tuple(size) for size in switches_starts.grid.size[:5].tolist()}
     states = [jax.tree.map(itemgetter(number), switches_starts) for number in range(5)]
     assert len(sizes) > 1
@@ -64,5 +64,5 @@ def test_what_is_grabbed_moves_from_the_board_to_the_shelf(crafting: CraftingSta
     assert changed[BOARD_SIDE:].any()
 
 
-def test_there_is_an_icon_for_everything_in_the_crafting_world():
+def test_there_is_an_icon_for_everything_in_crafting():
     assert set(ICONS) == {*ITEMS, "anvil", "workbench", "furnace"}

@@ -73,7 +73,7 @@ def test_all_things_stand_apart_and_can_be_walked_to(maps, request):
 
 
 @pytest.mark.parametrize("maps", ["default_maps", "crowded_maps"])
-def test_walls_are_the_blocks_and_all_outside_the_world(maps, request):
+def test_walls_are_the_blocks_and_everything_outside_the_map(maps, request):
     grid, _, _ = request.getfixturevalue(maps)
     for walls, blocks, (height, width) in zip(grid.walls, grid.blocks, grid.size, strict=True):
         inside = {(r, c) for r in range(height) for c in range(width)}
@@ -94,7 +94,7 @@ def test_sizes_and_numbers_of_blocks_are_uniform(default_maps):
     assert share.std() == pytest.approx(0.2 / np.sqrt(12), abs=0.01)
 
 
-def test_a_world_too_crowded_for_its_things_loses_its_blocks(crowded_maps):
+def test_a_map_too_crowded_for_its_things_loses_its_blocks(crowded_maps):
     """With 0 to 6 of 9 cells blocked, more than 2 leave too little room; others may be split by their blocks."""
     grid, _, _ = crowded_maps
     number = (grid.blocks[:, :, 0] != NOWHERE).sum(axis=1)[grid.size.prod(axis=1, dtype=int) == 9]
@@ -176,6 +176,6 @@ def test_rectangles_and_corners_are_where_they_should_be(laid_out):
         (MapRules(max_blocked=1.0), "max_blocked is 1.0"),
     ],
 )
-def test_impossible_worlds_are_refused(rules, message):
+def test_impossible_maps_are_refused(rules, message):
     with pytest.raises(ConfigurationError, match=message):
         rules.check(num_things=NUM_THINGS)

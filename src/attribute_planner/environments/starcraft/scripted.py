@@ -75,7 +75,7 @@ def numbers_wanted(env: "StarcraftBuild", goal: Goal) -> dict[Kind, jax.Array]:
 def scripted_action(rules: Rules, game: Game, wanted: dict[Kind, jax.Array]) -> jax.Array:
     """`int32[U]` what each unit is told next on the way to the wanted numbers.
 
-    Whoever has nothing better to do is told to mine: workers go on with it, and buildings ignore it.
+    Units without another order mine: workers continue to mine, and buildings ignore it.
     """
     missing = {kind: wanted[kind] - count(game, kind) for kind in rules.kinds}
     missing[Kind.SCV] = workers_wanted(rules, game, wanted) - count(game, Kind.SCV)
