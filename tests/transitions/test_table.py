@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -58,23 +60,6 @@ def test_partial_goals_are_satisfied_by_all_sets_that_match(table: TransitionTab
     assert table.satisfying(partial_goal([0, 3])).tolist() == []
 
 
-def with_estimator(name: str) -> np.ndarray:
-    """c_π of edges 0 → 1, 0 → 2 and 2 → 0: seen 1, 3 and 2 times, tried 4, 0 and 8 times, taken 1, 0 and 8 times."""
-    ends = np.array([0, 0, 2], np.int32), np.array([1, 2, 0], np.int32)
-    words = np.arange(3, dtype=np.uint32)[:, None]
-    seen, tried, taken = np.array([1.0, 3, 2]), np.array([4.0, 0, 8]), np.array([1.0, 0, 8])
-    return TransitionTable(numbers(3), words, *ends, seen, tried, taken, name).probability
-
-
-def test_the_ratio_is_successes_over_attempts_and_zero_where_nothing_was_tried():
-    assert with_estimator("ratio").tolist() == [0.25, 0.0, 1.0]
-
-
-def test_the_posterior_begins_with_two_attempts_that_went_as_all_did():
-    # All edges together: (9 + 1) / (12 + 2) = 5/7, counted as two attempts of each edge.
-    np.testing.assert_allclose(with_estimator("posterior"), [(1 + 10 / 7) / 6, 5 / 7, (8 + 10 / 7) / 10])
-
-
 def test_edges_that_change_the_same_help_each_other_out():
     """0 → 1 and 1 → 2 both add one; 2 → 0 takes two away."""
     ends = np.array([0, 1, 2], np.int32), np.array([1, 2, 0], np.int32)
@@ -88,13 +73,9 @@ def test_edges_that_change_the_same_help_each_other_out():
     np.testing.assert_allclose(table.duration, [(16 + 2 * usual) / 10, usual, (20 + 2 * (23.6 / 3)) / 4])
 
 
-def test_visits_are_the_share_of_the_ways_out_of_a_set():
-    np.testing.assert_allclose(with_estimator("visits"), [0.25, 0.75, 1.0])
-
-
-def test_an_unknown_estimator_is_refused():
+def test_an_unknown_estimator_is_refused(table: TransitionTable):
     with pytest.raises(UnknownNameError, match=r"no estimator 'rato'. Did you mean 'ratio'"):
-        with_estimator("rato")
+        replace(table, estimator="rato")
 
 
 def test_edges_are_found_again_in_a_graph_that_has_grown(table: TransitionTable):
