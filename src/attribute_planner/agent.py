@@ -19,7 +19,6 @@ from attribute_planner.models.forward_model import ForwardModel
 from attribute_planner.models.policy import GoalPolicy
 from attribute_planner.planning.belief import perceive
 from attribute_planner.planning.episode import Episode
-from attribute_planner.planning.episode_model import AS_PUBLISHED, DETERMINISTIC, EPISODE_MODEL
 from attribute_planner.planning.executor import Execution, Executor, Parts, executor_named
 from attribute_planner.planning.plan import Plan, Planner
 from attribute_planner.transitions.table import TransitionTable
@@ -142,14 +141,12 @@ class Agent:
         )
 
     @cached_property
-    def _planners(self) -> dict[tuple, Planner]:
+    def _planners(self) -> dict[float, Planner]:
         return {}
 
     def _planner_for(self, executor: Executor, max_steps: int) -> Planner:
         """The planner with the costs of an executor; kept, so that distances to known goals are."""
-        model, horizon = executor.model or AS_PUBLISHED, float(max_steps) if executor.timed else np.inf
-        if model == EPISODE_MODEL and self.deterministic:
-            model = DETERMINISTIC
-        if (model, horizon) not in self._planners:
-            self._planners[model, horizon] = Planner(self.table, model, horizon)
-        return self._planners[model, horizon]
+        horizon = float(max_steps) if executor.timed else np.inf
+        if horizon not in self._planners:
+            self._planners[horizon] = Planner(self.table, horizon)
+        return self._planners[horizon]

@@ -107,7 +107,10 @@ class Countdown(Actor[int]):
 
     def act(self, memory: int, observation: Any, attributes: Any, *, key: jax.Array) -> tuple[int, Any, Any]:
         assert isinstance(attributes, np.ndarray)
-        return memory + 1, np.zeros(len(attributes), np.int32), None
+        return memory, np.zeros(len(attributes), np.int32), None
+
+    def observe(self, memory: int, timestep: TimeStep) -> tuple[int, None]:
+        return memory + 1, None
 
     def active(self, memory: int) -> np.ndarray:
         return np.arange(4) > memory

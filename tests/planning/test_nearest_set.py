@@ -1,7 +1,6 @@
 import numpy as np
 
 from attribute_planner.attributes import Attribute, AttributeSpace, goal_from_names
-from attribute_planner.planning.episode_model import EPISODE_MODEL
 from attribute_planner.planning.nearest_set import nearest_set, nearest_target, same_change
 from attribute_planner.planning.plan import Planner
 from attribute_planner.planning.posterior import Posterior, Target
@@ -52,7 +51,7 @@ def test_integers_stay_within_their_range_and_unchanged_attributes_stay():
 
 
 def target_from(table: TransitionTable, values: int, goal: int) -> Target | None:
-    planner, wanted = Planner(table, EPISODE_MODEL), partial_goal([goal])
+    planner, wanted = Planner(table), partial_goal([goal])
     return nearest_target(planner, Posterior(planner, wanted), wanted, np.array([values], np.int32), 20.0)
 
 

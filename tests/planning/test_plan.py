@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attribute_planner.attributes import Attribute, AttributeSpace
-from attribute_planner.planning.episode_model import EPISODE_MODEL
 from attribute_planner.planning.plan import Plan, Planner
 from attribute_planner.planning.search import Graph
 from attribute_planner.transitions.table import TransitionTable
@@ -121,10 +120,10 @@ def test_the_oldest_goal_leaves_the_cache_first(table: TransitionTable):
 def test_many_goals_are_found_at_once_where_that_is_faster(table: TransitionTable, monkeypatch: pytest.MonkeyPatch):
     goals = [partial_goal([lamp, n]) for lamp in (None, 0, 1) for n in range(4)]
     start = np.zeros(2, np.int32)
-    one_by_one = Planner(table, EPISODE_MODEL, 20.0)
+    one_by_one = Planner(table, 20.0)
     paths = [one_by_one.plan(start, goal).path for goal in goals]
     monkeypatch.setattr(Graph, "finds_many_at_once", True)
-    planner = Planner(table, EPISODE_MODEL, 20.0, cached_goals=2)
+    planner = Planner(table, 20.0, cached_goals=2)
     known = planner.distances(goals[0])
     planner.prepare(goals)
     monkeypatch.setattr(Graph, "to_goal", None)  # all of them are cached, although they are more than two

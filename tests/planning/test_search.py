@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from attribute_planner.attributes import Goal
 from attribute_planner.planning import bellman_ford
-from attribute_planner.planning.episode_model import AS_PUBLISHED, EPISODE_MODEL
 from attribute_planner.planning.search import NOWHERE, Graph
 from attribute_planner.transitions.table import TransitionTable
 from tests.probes import numbers, table_of
@@ -48,7 +47,7 @@ def best_probability(edges: dict[tuple[int, int], float], start: int, goals: set
 @settings(deadline=None)
 @given(edges, goal_sets)
 def test_published_costs_and_paths_are_those_of_brute_force(edges, goals):
-    distances = Graph(table_with(edges), AS_PUBLISHED).to_sets(np.array(sorted(goals)))
+    distances = Graph(table_with(edges)).to_sets(np.array(sorted(goals)))
     for start in range(SETS):
         expected = best_probability(edges, start, goals)
         assert np.exp(-distances.cost[start]) == pytest.approx(expected, abs=1e-6)
@@ -65,7 +64,7 @@ def test_published_costs_and_paths_are_those_of_brute_force(edges, goals):
 @given(edges, goal_sets, st.integers(0, 2**32))
 def test_costs_with_durations_are_those_of_networkx(edges, goals, seed):
     table = table_with(edges, seed=seed)
-    graph = Graph(table, EPISODE_MODEL, horizon=30.0)
+    graph = Graph(table, horizon=30.0)
     peer = nx.DiGraph()
     peer.add_nodes_from(range(SETS))
     possible = [each for each in zip(table.target, table.source, graph.cost, strict=True) if np.isfinite(each[2])]
@@ -78,17 +77,17 @@ def test_costs_with_durations_are_those_of_networkx(edges, goals, seed):
 @given(edges, goal_sets, st.integers(0, 2**32))
 def test_steps_are_the_sum_along_the_path(edges, goals, seed):
     table = table_with(edges, seed=seed)
-    graph = Graph(table, EPISODE_MODEL, horizon=30.0)
+    graph = Graph(table, horizon=30.0)
     distances = graph.to_sets(np.array(sorted(goals)))
     for start in range(SETS):
-        total = sum(graph.expected_steps[table.edge(*pair)] for pair in pairwise(distances.path(start)))
+        total = sum(max(table.duration[table.edge(*pair)], 1.0) for pair in pairwise(distances.path(start)))
         assert distances.steps[start] == pytest.approx(total)
 
 
 def test_steps_of_a_long_chain():
     length = 100
     space = numbers(length + 1)
-    graph = Graph(table_of(space, [((i,), (i + 1,), 1.0) for i in range(length)]), EPISODE_MODEL, horizon=500.0)
+    graph = Graph(table_of(space, [((i,), (i + 1,), 1.0) for i in range(length)]), horizon=500.0)
     distances = graph.to_sets(np.array([length]))
     np.testing.assert_allclose(distances.steps, length - np.arange(length + 1))
 
@@ -96,7 +95,7 @@ def test_steps_of_a_long_chain():
 @settings(deadline=None)
 @given(edges, goal_sets, st.integers(0, 2**32))
 def test_value_falls_with_the_steps_that_are_left(edges, goals, seed):
-    distances = Graph(table_with(edges, seed=seed), EPISODE_MODEL, horizon=30.0).to_sets(np.array(sorted(goals)))
+    distances = Graph(table_with(edges, seed=seed), horizon=30.0).to_sets(np.array(sorted(goals)))
     every = np.arange(SETS)
     values = np.stack([distances.value(every, left) for left in (60.0, 30.0, 10.0, 1.0, 0.0)])
     assert (np.diff(values, axis=0) <= 1e-12).all()
@@ -109,31 +108,31 @@ def test_value_falls_with_the_steps_that_are_left(edges, goals, seed):
 
 
 def test_value_by_hand():
-    # a = 0.8, 1 / 0.75 steps; with 4 steps left, that is a third of them. An unknown set is worth nothing.
-    distances = Graph(table_of(numbers(2), [((0,), (1,), 0.6)]), EPISODE_MODEL, horizon=10.0).to_sets(np.array([1]))
-    assert distances.value(np.array([0, 1, -1]), 4.0) == pytest.approx([0.8 * np.exp(-1 / 3), 1.0, 0.0], rel=1e-6)
+    # One step of the 4 that are left. An unknown set is worth nothing.
+    distances = Graph(table_of(numbers(2), [((0,), (1,), 0.6)]), horizon=10.0).to_sets(np.array([1]))
+    assert distances.value(np.array([0, 1, -1]), 4.0) == pytest.approx([0.6 * np.exp(-1 / 4), 1.0, 0.0], rel=1e-6)
 
 
 def test_without_a_horizon_time_does_not_count():
-    distances = Graph(table_of(numbers(2), [((0,), (1,), 0.6)]), AS_PUBLISHED).to_sets(np.array([1]))
+    distances = Graph(table_of(numbers(2), [((0,), (1,), 0.6)])).to_sets(np.array([1]))
     assert distances.value(np.array([0]), 1.0) == pytest.approx(distances.value(np.array([0]), 50.0)) == 0.6
 
 
 def test_of_equally_probable_paths_the_shortest_is_taken():
     table = table_of(numbers(4), [((0,), (1,), 1.0), ((1,), (2,), 1.0), ((2,), (3,), 1.0), ((0,), (3,), 1.0)])
-    assert Graph(table, AS_PUBLISHED).to_sets(np.array([3])).path(0) == (0, 3)
+    assert Graph(table).to_sets(np.array([3])).path(0) == (0, 3)
 
 
 def test_a_longer_path_of_reliable_transitions_loses_when_time_is_short():
     # By way of 1 and 2 with certainty, in 30 steps; directly in 10 steps, but not from every state.
     table = table_of(numbers(4), [((0,), (1,), 1.0), ((1,), (2,), 1.0), ((2,), (3,), 1.0), ((0,), (3,), 0.6)])
     table = replace(table, spent=10 * table.attempts)
-    paths = [Graph(table, EPISODE_MODEL, horizon).to_sets(np.array([3])).path(0) for horizon in (1000.0, 20.0)]
+    paths = [Graph(table, horizon).to_sets(np.array([3])).path(0) for horizon in (1000.0, 20.0)]
     assert paths == [(0, 1, 2, 3), (0, 3)]
 
 
 def test_without_a_goal_there_is_no_path():
-    distances = Graph(table_of(numbers(2), [((0,), (1,), 1.0)]), AS_PUBLISHED).to_sets(np.array([], int))
+    distances = Graph(table_of(numbers(2), [((0,), (1,), 1.0)])).to_sets(np.array([], int))
     assert np.isinf(distances.cost).all()
     assert distances.path(0) == (0,)
     assert distances.steps.tolist() == [0.0, 0.0]
@@ -144,7 +143,7 @@ def test_without_a_goal_there_is_no_path():
 def test_bellman_ford_finds_what_dijkstra_finds(edges, wanted):
     # One number more than there are sets: no set satisfies a goal that asks for it.
     table = table_with(edges, size=SETS + 1)
-    graph = Graph(table, EPISODE_MODEL, horizon=10.0)
+    graph = Graph(table, horizon=10.0)
     goals = [Goal(np.array([number]), np.array([True]), np.array([or_more])) for number, or_more in wanted]
     for goal, distances in zip(goals, graph.to_goals(goals), strict=True):
         alone = graph.to_goal(goal)
@@ -159,7 +158,7 @@ def test_bellman_ford_finds_what_dijkstra_finds(edges, wanted):
 
 def test_more_goals_than_fit_one_sweep_take_several(monkeypatch: pytest.MonkeyPatch):
     table = table_of(numbers(4), [((0,), (1,), 0.5), ((1,), (2,), 0.5), ((2,), (3,), 0.5)])
-    graph, goals = Graph(table, EPISODE_MODEL, 10.0), [Goal(np.array([n]), np.array([True])) for n in range(4)]
+    graph, goals = Graph(table, 10.0), [Goal(np.array([n]), np.array([True])) for n in range(4)]
     together = graph.to_goals(goals)
     monkeypatch.setattr(bellman_ford, "MOST_NUMBERS", 3 * table.num_edges)
     for distances, again in zip(together, graph.to_goals(goals), strict=True):

@@ -7,7 +7,6 @@ from scipy.sparse.csgraph import dijkstra
 
 from attribute_planner.attributes import Attribute, AttributeSpace, Goal
 from attribute_planner.benchmarks.measuring import Measurement, seconds, times
-from attribute_planner.planning.episode_model import EPISODE_MODEL
 from attribute_planner.planning.plan import Planner
 from attribute_planner.planning.search import Graph
 from attribute_planner.transitions.counting import TransitionCounts
@@ -76,7 +75,7 @@ def _replan_seconds(table: TransitionTable) -> float:
 
 def _many_goals_seconds(table: TransitionTable) -> float:
     """Seconds per goal if the distances to many goals are computed in one call."""
-    paths = Graph(table, EPISODE_MODEL, horizon=HORIZON)
+    paths = Graph(table, HORIZON)
     goals = [_goal(table, int(number)) for number in np.random.default_rng(3).integers(0, table.num_nodes, MANY)]
     return seconds(lambda: paths.to_goals(goals), repeats=1) / MANY
 

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from attribute_planner.errors import unknown_name
-from attribute_planner.planning.episode_model import AS_PUBLISHED
 from attribute_planner.planning.plan import Plan
 from attribute_planner.planning.search import Graph
 from attribute_planner.transitions.table import TransitionTable
@@ -55,7 +54,7 @@ def _hops_to(table: TransitionTable, root: int) -> np.ndarray:
     """`int[N]` number of transitions to the root; for sets without a path, one more than the largest."""
     every_edge = np.ones(table.num_edges)
     certain = replace(table, attempts=every_edge, successes=every_edge, estimator="ratio")
-    distances = Graph(certain, AS_PUBLISHED).to_sets(np.array([root]))
+    distances = Graph(certain).to_sets(np.array([root]))
     hops = np.array([len(distances.path(number)) - 1 for number in range(table.num_nodes)])
     away = ~np.isfinite(distances.cost)
     hops[away] = hops.max() + 1

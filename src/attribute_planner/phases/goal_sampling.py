@@ -4,7 +4,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from attribute_planner.planning.episode_model import AS_PUBLISHED
 from attribute_planner.planning.search import NOWHERE, Graph
 from attribute_planner.transitions.table import UNKNOWN, TransitionTable
 
@@ -22,7 +21,7 @@ SUBSTITUTES = 4
 def plan_to_far_sets(table: TransitionTable, *, key: Key) -> jax.Array:
     """`int32[FAR_SETS, N]` the edge from each set towards each of some random sets; `UNKNOWN` where there is none."""
     sets = np.asarray(jax.random.randint(key, (FAR_SETS,), 0, table.num_nodes))
-    paths = Graph(table, AS_PUBLISHED)
+    paths = Graph(table)
     return jnp.asarray(np.stack([_edges_towards(table, paths, number) for number in sets.tolist()]), jnp.int32)
 
 

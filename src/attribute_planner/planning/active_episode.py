@@ -1,5 +1,6 @@
 """One environment's pursuit of its goal: what it believes, which set it moves to next, when it stops."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ from jaxtyping import Int
 from attribute_planner.attributes import Goal
 from attribute_planner.models.encoders import NO_VALUE
 from attribute_planner.planning.episode import ARRIVED, DEVIATED, ENDED, GAVE_UP, LOST, ON_THE_WAY, Episode, TraceStep
+from attribute_planner.planning.goal_relaxation import relaxed_goal, shifted_goal
 from attribute_planner.planning.lookahead import Option, Options, best_option
 from attribute_planner.planning.nearest_set import nearest_target
 from attribute_planner.planning.plan import Planner
@@ -17,29 +19,34 @@ from attribute_planner.planning.posterior import Posterior, Target
 class ActiveEpisode:
     """The state of one pursuit. `decide` chooses what to do, `advance` takes in where that has led.
 
-    posterior: what the episode has learned about its transitions.
+    posterior_of: makes the posterior of a goal, which holds what the episode learns about its transitions.
     patience: steps after which an attempt that changed nothing has failed; `None`: never.
-    extrapolate: whether to act as in the nearest known set where no way is known.
+    nearest_set: whether to act as in the nearest known set where no way is known.
+    relax_goal: whether to pursue a goal that no known set satisfies by way of one that nearly does.
     """
 
     def __init__(
         self,
         planner: Planner,
-        posterior: Posterior,
+        posterior_of: Callable[[Goal], Posterior],
         goal: Goal,
         values: Int[np.ndarray, " A"],
         p_goal: float,
         *,
         max_steps: int,
         patience: int | None,
-        extrapolate: bool,
+        nearest_set: bool,
+        relax_goal: bool,
         record: bool,
     ) -> None:
         self.goal, self.values, self.plan = goal, values, planner.plan(values, goal)
         self.active, self.claimed = True, False
         self.steps = self.transitions = self.replans = 0
-        self._planner, self.posterior, self._p_goal = planner, posterior, p_goal
-        self._max_steps, self._patience, self._extrapolate = max_steps, patience, extrapolate
+        self._planner, self._p_goal, self._posterior_of = planner, p_goal, posterior_of
+        self._max_steps, self._patience, self._nearest_set = max_steps, patience, nearest_set
+        relax = relax_goal and not self.plan.reachable
+        self._relaxed = relaxed_goal(planner, values, goal) if relax else None
+        self._pursue(goal if self._relaxed is None else self._relaxed)
         self._trace: list[TraceStep] | None = [] if record else None
         self._waited = 0
         self._option: Option | None = None
@@ -76,7 +83,7 @@ class ActiveEpisode:
         """Stop at the goal, or where there is nothing to follow. Without lookahead, nothing beats being there."""
         if self.believes_goal:
             self._stop()
-        elif self._target is None and not self._extrapolate:
+        elif self._target is None and not self._nearest_set:
             self.active = False
 
     def look_ahead(self, options: Options, row: int, model_error: float) -> int:
@@ -106,10 +113,10 @@ class ActiveEpisode:
         outcome = self._outcome(before, expected)
         failed = outcome in (DEVIATED, GAVE_UP) or (self._option is not None and outcome == ON_THE_WAY)
         if failed and expected is not None:
-            self.posterior.failed(before, expected.values)
+            self.posterior.failed(before - self._shift, expected.values - self._shift)
         if outcome in (ARRIVED, DEVIATED, LOST):
             self.transitions += 1
-            self.posterior.left(before)
+            self.posterior.left(before - self._shift)
         if failed or outcome != ON_THE_WAY:
             self._waited = 0
             self._target = self._next_target()
@@ -149,13 +156,22 @@ class ActiveEpisode:
             return LOST
         return ARRIVED if (self.values == expected.values).all() else DEVIATED
 
+    def _pursue(self, goal: Goal, shift: np.ndarray | int = 0) -> None:
+        """Plan for a goal, in values that are lowered by a shift."""
+        self._planned, self._shift, self.posterior = goal, shift, self._posterior_of(goal)
+
     def _next_target(self) -> Target | None:
         if self.believes_goal:
             return None
-        target = self.posterior.next_target(self.values, self.left)
-        if target is None and self._extrapolate:
-            target = nearest_target(self._planner, self.posterior, self.goal, self.values, self.left)
-        return target
+        if self._relaxed is not None and self._relaxed.satisfied_by(self.values):
+            self._relaxed, shifted = None, shifted_goal(self._planner, self.values, self.goal)
+            if shifted is not None:
+                self._pursue(shifted.goal, shifted.shift)
+        there = self.values - self._shift
+        target = None if (there < 0).any() else self.posterior.next_target(there, self.left)
+        if target is None and self._nearest_set:
+            target = nearest_target(self._planner, self.posterior, self._planned, there, self.left)
+        return None if target is None else target._replace(values=target.values + self._shift)
 
     def _stop(self) -> None:
         self.claimed, self.active = True, False

@@ -6,8 +6,8 @@ although other states of the same attribute set allow it (aliasing), or it is av
 
     availability a = 1 − aliasing · (1 − c),    reliability q = c / a,    c = a · q
 
-A failed attempt is evidence against availability, by Bayes' rule. The published execution is the case that takes no
-evidence in and ignores time: aliasing = 1, `horizon` infinite.
+A failed attempt is evidence against availability, by Bayes' rule. The published execution takes no evidence in and
+ignores time.
 """
 
 from dataclasses import dataclass
@@ -49,32 +49,19 @@ class EpisodeModel:
         """The probability that the next attempt arrives."""
         return np.asarray(self.availability(c, failures) * self.reliability(c))
 
-    def persistence(self, c: Probability, failures: Probability, steps: Probability, left: float) -> np.ndarray:
-        """The probability to arrive at all, if the attempt is repeated as long as time allows.
 
-        steps: duration of an attempt. left: environment steps that are left; the deadline is modelled as geometric
-        with this mean, so that each retry survives with probability (1 − 1 / left) ** steps.
-        """
-        q = self.reliability(c)
-        survives = (1.0 - 1.0 / max(left, 1.0)) ** np.maximum(steps, 1.0)
-        arrives = np.divide(q, 1.0 - survives * (1.0 - q), out=np.zeros_like(q), where=q > 0)
-        return np.asarray(self.availability(c, failures) * arrives)
+def edge_cost(
+    c: Float[np.ndarray, " E"], steps: Float[np.ndarray, " E"], horizon: float = np.inf
+) -> Float[np.ndarray, " E"]:
+    """The cost of a transition on a plan: −log c_π, and its share of the steps of an episode.
 
-    def edge_cost(self, c: Float[np.ndarray, " E"], steps: Float[np.ndarray, " E"], horizon: float) -> np.ndarray:
-        """−log of the value of a transition on a plan: its availability, and its expected steps against the horizon."""
-        cost, possible = np.full(len(c), np.inf), c > 0
-        cost[possible] = -np.log(self.availability(c[possible]))
-        cost[possible] += self.expected_steps(c[possible], steps[possible]) / horizon
-        return cost
+    The deadline is modelled as geometric with mean `horizon`, so that a plan of d steps is in time with probability
+    exp(−d / horizon). An infinite horizon leaves −log c_π, as published.
+    """
+    cost, possible = np.full(len(c), np.inf), c > 0
+    cost[possible] = -np.log(c[possible]) + np.maximum(steps[possible], 1.0) / horizon
+    return cost
 
-    def expected_steps(self, c: Float[np.ndarray, " E"], steps: Float[np.ndarray, " E"]) -> np.ndarray:
-        """Expected environment steps of a transition that is available, retries included."""
-        with np.errstate(divide="ignore"):
-            return np.maximum(steps, 1.0) / self.reliability(c)
-
-
-AS_PUBLISHED = EpisodeModel(aliasing=1.0)
-"""−log c_π is the cost of a transition, whatever its duration."""
 
 EPISODE_MODEL = EpisodeModel()
 """The model of the default executor."""

@@ -26,7 +26,7 @@ from attribute_planner.models.policy import GoalPolicy
 from attribute_planner.planning.active_episode import ActiveEpisode
 from attribute_planner.planning.belief import Belief, perceive
 from attribute_planner.planning.episode import Episode
-from attribute_planner.planning.episode_model import EPISODE_MODEL, EpisodeModel
+from attribute_planner.planning.episode_model import DETERMINISTIC, EPISODE_MODEL, EpisodeModel
 from attribute_planner.planning.lookahead import consider
 from attribute_planner.planning.observation_search import ObservationSearch
 from attribute_planner.planning.plan import Planner
@@ -51,12 +51,20 @@ class Executor:
     observation_search: bool = True
     """Whether a policy that returns to the same observation is led to untried actions."""
     nearest_set: bool = True
-    """Whether to act as in the nearest known set where no way is known."""
+    """Whether to act as in the nearest known set where no way is known and no forward model helps."""
+    goal_relaxation: bool = True
+    """Whether to pursue a goal that no known set satisfies by way of one that nearly does, likewise."""
 
 
 EXECUTORS: dict[str, Executor] = {
     "paper": Executor(
-        model=None, timed=False, lookahead=False, model_error=False, observation_search=False, nearest_set=False
+        model=None,
+        timed=False,
+        lookahead=False,
+        model_error=False,
+        observation_search=False,
+        nearest_set=False,
+        goal_relaxation=False,
     ),
     "default": Executor(),
     "no-time": Executor(timed=False),
@@ -64,6 +72,7 @@ EXECUTORS: dict[str, Executor] = {
     "trust-model": Executor(model_error=False),
     "no-observation-search": Executor(observation_search=False),
     "no-nearest-set": Executor(nearest_set=False),
+    "no-goal-relaxation": Executor(goal_relaxation=False),
     "no-evidence": Executor(model=EpisodeModel(aliasing=0.0)),
 }
 """By name: Algorithm 2 as published, ours, and ours with one part changed."""
@@ -192,15 +201,22 @@ class Execution(Actor[Memory | None]):
         published = self.executor.model is None
         return ActiveEpisode(
             self.planner,
-            (Published if published else Posterior)(self.planner, goal),
+            self._posterior,
             goal,
             values,
             p_goal,
             max_steps=self.max_steps,
             patience=None if published else self.parts.max_attempt_steps,
-            extrapolate=self.executor.nearest_set,
+            nearest_set=self.executor.nearest_set and not self._looks_ahead,
+            relax_goal=self.executor.goal_relaxation and not self._looks_ahead,
             record=self.record,
         )
+
+    def _posterior(self, goal: Goal) -> Posterior:
+        if self.executor.model is None:
+            return Published(self.planner, goal)
+        repeats = self.executor.model == EPISODE_MODEL and self.parts.deterministic
+        return Posterior(self.planner, goal, DETERMINISTIC if repeats else self.executor.model)
 
     def _film(self, memory: Memory, i: int) -> None:
         if self.camera is not None:

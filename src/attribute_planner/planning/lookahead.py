@@ -128,7 +128,7 @@ def best_option(
     onward = np.where(arrives, 1.0, posterior.value(options.number[row], float(left - 1)))
     actions = jax.tree.map(lambda leaf: leaf[row], options.actions)
     failures = posterior.failures(values, outcome) + posterior.taken(values, actions)
-    value = posterior.model.persistence(chance, failures, 1.0, left) * onward
+    value = posterior.model.attempt(chance, failures) * onward
     best = int(np.argmax(value))
     action = jax.tree.map(lambda leaf: leaf[best], actions)
     return Option(best, action, outcome[best], float(chance[best]), float(value[best]))

@@ -8,7 +8,6 @@ import numpy as np
 from jaxtyping import Int
 
 from attribute_planner.attributes import AttributeSpace, Goal, Value
-from attribute_planner.planning.episode_model import AS_PUBLISHED, EpisodeModel
 from attribute_planner.planning.search import Distances, Graph
 from attribute_planner.transitions.table import UNKNOWN, TransitionTable
 
@@ -81,20 +80,18 @@ class Plan:
 class Planner:
     """Plans on one table. Distances are cached per goal: planning again for a known goal is a look-up.
 
-    model, horizon: what transitions cost (`EpisodeModel`); by default −log c_π, as published.
+    horizon: steps of an episode, against which durations count (`edge_cost`); by default they do not, as published.
     cached_goals: how many goals distances are cached for, unless more were prepared at once.
     """
 
     def __init__(
         self,
         table: TransitionTable,
-        model: EpisodeModel = AS_PUBLISHED,
         horizon: float = np.inf,
         *,
         cached_goals: int = 64,
     ) -> None:
-        self.table, self.model = table, model
-        self.graph = Graph(table, model, horizon)
+        self.table, self.graph = table, Graph(table, horizon)
         self._cache: dict[tuple[int, int, int], Distances] = {}
         self._size = cached_goals
 

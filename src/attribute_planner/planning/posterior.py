@@ -9,7 +9,7 @@ from jaxtyping import Float, Int
 
 from attribute_planner.attributes import Goal
 from attribute_planner.environments.spaces import Action
-from attribute_planner.planning.episode_model import EpisodeModel
+from attribute_planner.planning.episode_model import EPISODE_MODEL, EpisodeModel
 from attribute_planner.planning.plan import Planner
 from attribute_planner.planning.search import NOWHERE
 from attribute_planner.transitions.table import UNKNOWN
@@ -34,8 +34,8 @@ class Posterior:
     to another of its states.
     """
 
-    def __init__(self, planner: Planner, goal: Goal) -> None:
-        self._planner, self._model, self._goal = planner, planner.model, goal
+    def __init__(self, planner: Planner, goal: Goal, model: EpisodeModel = EPISODE_MODEL) -> None:
+        self._planner, self._model = planner, model
         self._distances = planner.distances(goal)
         self._failures: dict[bytes, list[np.ndarray]] = {}
         self._departures: Counter[int] = Counter()
@@ -89,7 +89,7 @@ class Posterior:
         row = table.edges_of(number)
         targets = table.values[table.target[row]]
         c, steps = table.probability[row], np.maximum(table.duration[row], 1.0)
-        arrival = self._model.persistence(c, self.failures(values, targets), steps, left)
+        arrival = self._model.attempt(c, self.failures(values, targets))
         best = int(np.argmax(arrival * self.value(table.target[row], np.maximum(left - steps, 1.0))))
         return Target(targets[best], float(c[best]))
 

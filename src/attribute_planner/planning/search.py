@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import dijkstra
 
 from attribute_planner.attributes import Goal
 from attribute_planner.planning.bellman_ford import SMALLEST_COST, bellman_ford
-from attribute_planner.planning.episode_model import EpisodeModel
+from attribute_planner.planning.episode_model import edge_cost
 from attribute_planner.transitions.table import TransitionTable
 
 NOWHERE = -9999
@@ -70,17 +70,16 @@ class Graph:
     horizon: environment steps of an episode, against which the duration of a transition counts; infinite: it does not.
     """
 
-    def __init__(self, table: TransitionTable, model: EpisodeModel, horizon: float = np.inf) -> None:
+    def __init__(self, table: TransitionTable, horizon: float = np.inf) -> None:
         self.table, self.horizon = table, horizon
         self._listing = table.listing()
-        self.expected_steps = model.expected_steps(self._listing.probability, self._listing.steps)
-        self.cost = model.edge_cost(self._listing.probability, self._listing.steps, horizon) + TIE_BREAKER
+        self.cost = edge_cost(self._listing.probability, self._listing.steps, horizon) + TIE_BREAKER
 
     def steps_between(self, source: Int[np.ndarray, " B"], target: Int[np.ndarray, " B"]) -> Float[np.ndarray, " B"]:
-        """Expected steps of transitions that exist."""
+        """Steps of attempts at transitions that exist."""
         number_of_sets = len(self._listing.words)
         edges = np.searchsorted(self._edge_keys, source.astype(np.int64) * number_of_sets + target)
-        return self.expected_steps[edges]
+        return np.maximum(self._listing.steps[edges], 1.0)
 
     @cached_property
     def _edge_keys(self) -> np.ndarray:
