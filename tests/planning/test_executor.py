@@ -95,7 +95,7 @@ def test_an_unreachable_goal_is_not_tried(mode):
 
 def test_where_not_even_the_nearest_set_has_a_way_actions_are_random():
     world = starting_at(RING, 1)
-    episode = reach(world, world, NO_WAY, 4, max_steps=8, seed=1)
+    episode = reach(world, world, NO_WAY, 4, max_steps=8, seed=1, mode="no-goal-relaxation")
     assert all(step.aim is None for step in episode.trace)
     assert {step.probability for step in episode.trace} == {0.0}
     assert set(outcomes(episode)) == {LOST}
@@ -203,6 +203,16 @@ def test_in_an_unknown_set_the_change_of_the_nearest_set_is_made():
     # In 2 as in 1: two more, and no more than there are.
     assert (episode.success, outcomes(episode)) == (True, [DEVIATED, ARRIVED])
     assert episode.trace[1].aim == {"n": 3}
+
+
+def test_failures_in_an_unknown_set_are_evidence_too():
+    table = table_of(numbers(4), [((0,), (1,), 0.9), ((1,), (3,), 0.9), ((1,), (0,), 0.8), ((0,), (3,), 0.1)])
+    stuck = graph_world(numbers(4), [((0,), 0, (2,))], start=(0,))
+    episode = Agent(stuck, None, Confused(stuck), table, 3).reach("n=3", max_steps=30)
+    assert not episode.success
+    # In 2 as in 1: two up, as 1 → 3; after that has failed, one down, as 1 → 0.
+    assert [step.aim for step in episode.trace[1:4]] == [{"n": 3}] * 3
+    assert {"n": 1} in [step.aim for step in episode.trace[4:]]
 
 
 def test_the_end_of_the_environments_episode_ends_the_pursuit():

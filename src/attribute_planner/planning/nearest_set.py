@@ -20,10 +20,18 @@ def nearest_target(
     """What the best transition out of the nearest set with a way to the goal would change, applied to the values."""
     table = planner.table
     number = nearest_set(table, values, goal, planner.distances(goal).successor != NOWHERE)
-    target = None if number == UNKNOWN else posterior.next_target(table.values[number], left)
+    if number == UNKNOWN:
+        return None
+    known = table.values[number]
+
+    def failures(targets: Int[np.ndarray, "K A"]) -> np.ndarray:
+        """Failures of the same changes, made here."""
+        return posterior.failures(values, np.stack([same_change(table.space, values, known, each) for each in targets]))
+
+    target = posterior.next_target(known, left, failures)
     if target is None:
         return None
-    return target._replace(values=same_change(table.space, values, table.values[number], target.values))
+    return target._replace(values=same_change(table.space, values, known, target.values))
 
 
 def nearest_set(

@@ -1,6 +1,7 @@
 """The posterior of an episode: what the table says, updated by what was tried and where it led (docs/execution.md)."""
 
 from collections import Counter
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -13,6 +14,9 @@ from attribute_planner.planning.episode_model import EPISODE_MODEL, EpisodeModel
 from attribute_planner.planning.plan import Planner
 from attribute_planner.planning.search import NOWHERE
 from attribute_planner.transitions.table import UNKNOWN
+
+Failures = Callable[[np.ndarray], np.ndarray]
+"""From targets `[K, A]` to how often each failed `[K]`."""
 
 
 class Target(NamedTuple):
@@ -81,15 +85,21 @@ class Posterior:
         departures = np.array([self._departures.get(number, 0) for number in numbers.tolist()], float)
         return np.where(departures > 0, self._model.attempt(value, departures), value)
 
-    def next_target(self, values: Int[np.ndarray, " A"], left: float) -> Target | None:
-        """The best transition out of a set; `None` if none leads to the goal."""
+    def next_target(
+        self, values: Int[np.ndarray, " A"], left: float, failures: Failures | None = None
+    ) -> Target | None:
+        """The best transition out of a set; `None` if none leads to the goal.
+
+        failures: how often each target failed, if not from this set.
+        """
         table, number = self._planner.table, self._planner.table.number_of(values)
         if number == UNKNOWN or self._distances.successor[number] == NOWHERE:
             return None
         row = table.edges_of(number)
         targets = table.values[table.target[row]]
         c, steps = table.probability[row], np.maximum(table.duration[row], 1.0)
-        arrival = self._model.attempt(c, self.failures(values, targets))
+        failed = self.failures(values, targets) if failures is None else failures(targets)
+        arrival = self._model.attempt(c, failed)
         best = int(np.argmax(arrival * self.value(table.target[row], np.maximum(left - steps, 1.0))))
         return Target(targets[best], float(c[best]))
 
@@ -106,8 +116,10 @@ class Published(Posterior):
     def left(self, source: Int[np.ndarray, " A"]) -> None:
         del source
 
-    def next_target(self, values: Int[np.ndarray, " A"], left: float) -> Target | None:
-        del left
+    def next_target(
+        self, values: Int[np.ndarray, " A"], left: float, failures: Failures | None = None
+    ) -> Target | None:
+        del left, failures
         table, number = self._planner.table, self._planner.table.number_of(values)
         if number == UNKNOWN or self._distances.successor[number] == NOWHERE:
             return None
