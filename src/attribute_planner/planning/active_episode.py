@@ -17,7 +17,7 @@ from attribute_planner.planning.posterior import Posterior, Target
 
 
 class ActiveEpisode:
-    """The state of one pursuit. `decide` chooses what to do, `advance` takes in where that has led.
+    """The state of one pursuit. `target` or `look_ahead` say what to do, `advance` takes in where that has led.
 
     posterior_of: makes the posterior of a goal, which holds what the episode learns about its transitions.
     patience: steps after which an attempt that changed nothing has failed; `None`: never.
