@@ -33,5 +33,5 @@ def test_points_without_a_choice_have_neighbours_too():
 
 
 def test_there_is_nothing_between_two_choices():
-    with pytest.raises(AssertionError, match="between two choices"):
+    with pytest.raises(AssertionError, match="discrete actions have no neighbourhood"):
         nearby_actions(Discrete(("this", "that")), jnp.zeros(1, jnp.int32), 0.1, key=jax.random.key(0))

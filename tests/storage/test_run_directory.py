@@ -27,7 +27,7 @@ def agent() -> Agent:
         with_drawn_weights(lambda key: AttributeDetector(RING.spec, TINY.detect.hidden_size, key=key)),
         with_drawn_weights(lambda key: GoalPolicy(RING.spec, TINY.practise.hidden_size, key=key)),
         replace(table, estimator=TINY.estimator),
-        max_attempt_steps=8,
+        max_attempt_steps=TINY.practise.max_attempt_steps,
     )
 
 

@@ -83,7 +83,7 @@ class ActiveEpisode:
         """Stop at the goal, or where there is nothing to follow. Without lookahead, nothing beats being there."""
         if self.believes_goal:
             self._stop()
-        elif self._target is None and not self._nearest_set:
+        elif self._target is None and (self.steps == 0 or not self._nearest_set):
             self.active = False
 
     def look_ahead(self, options: Options, row: int, model_error: float) -> int:

@@ -59,9 +59,9 @@ def test_steps_of_many_games_at_once_compile_once_and_do_as_one_does(compiled: C
 
 
 def test_limits_that_no_goal_could_keep_are_refused():
-    with pytest.raises(ConfigurationError, match="0 to 6 depot"):
+    with pytest.raises(ConfigurationError, match="limit of depot in tasks is 7; it must be between 0 and 6"):
         StarcraftBuild(depots=7)
-    with pytest.raises(ConfigurationError, match="0 to 5 barracks"):
+    with pytest.raises(ConfigurationError, match="limit of barracks in tasks is 6; it must be between 0 and 5"):
         StarcraftBuild(barracks=6)
     with pytest.raises(ConfigurationError, match="above 0"):
         StarcraftBuild(depots=0, barracks=0, marines=0)
