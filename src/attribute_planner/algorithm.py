@@ -14,6 +14,7 @@ from attribute_planner.data.examples import symmetric_counts
 from attribute_planner.environments.interface import Environment
 from attribute_planner.learning.progress import Watch, nobody
 from attribute_planner.models.detector import AttributeDetector
+from attribute_planner.models.observation_scaling import statistics_of
 from attribute_planner.models.policy import GoalPolicy
 from attribute_planner.phases.detect import Detected, detect
 from attribute_planner.phases.explore import Explored, explore
@@ -69,6 +70,7 @@ def train(
         key=practise_key,
         examples=explored.examples,
         policy=first_policy(explored, config),
+        statistics=statistics_of(explored.train_state.policy),
         begun=begun.practised if is_current(begun.practised, explored) else None,
         watch=watch,
     )

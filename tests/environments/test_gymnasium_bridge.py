@@ -14,7 +14,7 @@ from attribute_planner.environments.gymnasium_bridge import GymnasiumEnvironment
 from attribute_planner.environments.gymnasium_bridge.actions import actions_of
 from attribute_planner.environments.gymnasium_bridge.describing import AttributeReader
 from attribute_planner.environments.gymnasium_bridge.observations import encoder_by, encoder_for
-from attribute_planner.environments.spaces import Box, Discrete, ImageSpec, VectorSpec
+from attribute_planner.environments.spaces import Box, Discrete, FlatSpec, ImageSpec, Part
 from attribute_planner.errors import ConfigurationError, EnvironmentFaultError, UnknownNameError
 
 
@@ -124,24 +124,59 @@ def test_actions_that_cannot_be_used_are_refused_in_words(space: spaces.Space, n
 # --- observations ---
 
 
-def test_numbers_with_wide_bounds_are_scaled_and_the_others_left_alone():
+def test_numbers_are_kept_as_they_are():
     low = np.array([0.0, -4.0, -np.inf, 0.0, -1e30], np.float32)
     encoder = encoder_for(spaces.Box(low, np.array([10.0, 4.0, np.inf, 1.0, 1e30], np.float32)))
-    assert encoder.spec == VectorSpec(5)
+    assert encoder.spec == FlatSpec((Part("", (5,), "numbers", -8, 32, integers=False),), "float32")
     seen = encoder.encode(np.array([10.0, 2.0, 7.0, 0.25, 3.0], np.float32))
     assert seen.dtype == np.float32
-    assert seen.tolist() == [1.0, 0.5, 7.0, 0.25, 3.0]
+    assert seen.tolist() == [10.0, 2.0, 7.0, 0.25, 3.0]
 
 
-def test_small_tables_of_bytes_are_numbers_from_minus_one_to_one():
-    encoder = encoder_for(spaces.Box(0, 255, (2, 2), np.uint8))
-    assert encoder.encode(np.array([[0, 255], [51, 204]], np.uint8)).tolist() == pytest.approx([-1, 1, -0.6, 0.6])
+@pytest.mark.parametrize(
+    ("space", "stored_as", "first", "slots"),
+    [
+        (spaces.Box(0, 255, (2, 2), np.uint8), "uint8", 0, 32),
+        (spaces.Box(-1, 10, (2, 2), np.int64), "int16", -1, 12),
+        (spaces.Box(-(2**40), 2**40, (2, 2), np.int64), "float32", -8, 32),
+        (spaces.Box(0, 1, (2, 2), np.float32), "float32", 0, 2),
+        (spaces.Box(0, 255, (15, 15, 9), np.uint8), "uint8", 0, 16),
+        (spaces.Box(0, 255, (15, 15, 15), np.uint8), "uint8", 0, 0),
+        (spaces.Box(0, 255, (500,), np.float32), "float32", 0, 0),
+    ],
+)
+def test_integers_are_stored_in_a_small_type(space: spaces.Box, stored_as: str, first: int, slots: int):
+    encoder = encoder_for(space)
+    assert isinstance(encoder.spec, FlatSpec)
+    (part,) = encoder.spec.parts
+    assert (encoder.spec.stored_as, part.first, part.slots) == (stored_as, first, slots)
+    assert encoder.encode(np.zeros(space.shape, space.dtype)).dtype == encoder.spec.dtype
 
 
-def test_choices_are_one_hot_also_inside_others():
-    assert encoder_for(spaces.Discrete(3, start=1)).encode(2).tolist() == [0, 1, 0]
-    space = spaces.Dict({"choice": spaces.Discrete(2), "bits": spaces.MultiBinary(2)})
-    assert encoder_for(space).encode({"choice": 1, "bits": np.array([1, 0], np.int8)}).tolist() == [1, 0, 0, 1]
+def test_integers_outside_their_bounds_do_not_wrap():
+    assert encoder_for(spaces.Box(0, 9, (2,), np.int64)).encode(np.array([300, -5])).tolist() == [255, 0]
+
+
+def test_choices_are_one_number_each_also_inside_others():
+    encoder = encoder_for(spaces.Discrete(3, start=1))
+    assert encoder.spec == FlatSpec((Part("", (), "choice", 1, 3),), "uint8")
+    assert encoder.encode(2).tolist() == [2]
+    space = spaces.Dict({"choice": spaces.Discrete(2), "more": spaces.Tuple([spaces.MultiBinary(2)])})
+    encoder = encoder_for(space)
+    assert encoder.encode({"choice": 1, "more": (np.array([1, 0], np.int8),)}).tolist() == [1, 1, 0]
+    assert isinstance(encoder.spec, FlatSpec)
+    assert [part.name for part in encoder.spec.parts] == ["choice", "more.0"]
+    assert encoder_for(spaces.MultiDiscrete([5, 300])).encode(np.array([4, 299])).tolist() == [4, 299]
+
+
+def test_text_is_the_hashes_of_its_words():
+    encoder = encoder_for(spaces.Dict({"mission": spaces.Text(40)}))
+    first, other = (encoder.encode({"mission": text}) for text in ("Get the red key", "get the blue key."))
+    assert first.dtype == np.uint8 and first.shape == (16,)
+    assert (first != other).tolist() == [False, False, True] + [False] * 13
+    assert (first > 0).sum() == 4
+    with pytest.raises(EnvironmentFaultError, match="it is a int; it must be a text"):
+        encoder.encode({"mission": 3})
 
 
 @pytest.mark.parametrize(
@@ -175,6 +210,8 @@ def test_observations_that_cannot_be_numbers_ask_for_an_encoding():
         (spaces.Box(0, 9, (2,), np.int32), np.zeros(2), "has type float64; its space says int32"),
         (spaces.Box(0, 255, (16, 16, 3), np.uint8), np.zeros((16, 16, 3)), "has type float64; its space says uint8"),
         (spaces.Box(-1, 1, (1,)), np.array(["a"]), "has type <U1"),
+        (spaces.Discrete(6), 9, "contains 9; its space has 0 to 5"),
+        (spaces.MultiDiscrete([3, 2]), np.array([0, 1, 0]), "has shape"),
     ],
 )
 def test_observations_unlike_their_space_are_faults(space: spaces.Space, observation: Any, said: str):
@@ -222,7 +259,10 @@ def test_a_real_environment_brings_its_name_its_limit_and_its_actions():
         describe=lambda observation, info, env: {"in_taxi": observation // 4 % 5 == 4},
     )
     assert (env.name, env.episode_steps) == ("Taxi-v4", 200)
-    assert (env.observation, env.actions) == (VectorSpec(500), Discrete(tuple("012345")))
+    assert (env.observation, env.actions) == (
+        FlatSpec((Part("", (), "choice", 0, 500),), "int16"),
+        Discrete(tuple("012345")),
+    )
     assert ap.check_environment(env, steps=10).image is None
 
 
@@ -235,7 +275,7 @@ def test_an_environment_whose_episode_is_over_is_not_stepped():
         timestep = envs.step(act(1, 0), KEY)
     assert timestep.terminated.tolist() == [True, False]
     assert np.asarray(timestep.attributes).tolist()[0] == [0, 1]
-    assert timestep.observation[0].tolist() == [1, 0, 0, 0, 0, 0]
+    assert timestep.observation[0].tolist() == [0]
     running, resting = sorted((each.calls for each in made), reverse=True)
     again = envs.step(act(1, 0), KEY)
     assert sorted((each.calls for each in made), reverse=True) == [running + 1, resting]
@@ -339,7 +379,7 @@ def test_labels_take_the_place_of_describing(as_indices: bool):
     env = countdown(describe=None, labelled=([3, 0], attributes))
     assert not env.has_attribute_fn
     assert env.labels is not None
-    assert env.labels.states.tolist() == [[0, 0, 0, 1, 0, 0], [1, 0, 0, 0, 0, 0]]
+    assert env.labels.states.tolist() == [[3], [0]]
     assert env.labels.values.tolist() == [[3, 0], [0, 1]]
     assert env.vector_env(1).reset(KEY).attributes is None
 

@@ -12,6 +12,7 @@ from attribute_planner.environments.spaces import (
     Array,
     Box,
     Discrete,
+    FlatSpec,
     ImageSpec,
     Mixed,
     Observation,
@@ -43,7 +44,7 @@ def check_declaration(env: Environment) -> None:
     """Check the types of what an environment declares."""
     for name, kinds in {
         "attributes": AttributeSpace,
-        "observation": WordsSpec | VectorSpec | ImageSpec,
+        "observation": WordsSpec | VectorSpec | FlatSpec | ImageSpec,
         "actions": Discrete | Box | Mixed,
         "episode_steps": int,
         "num_units": int | None,

@@ -1,7 +1,8 @@
 """Specifications of observations and actions, from which networks choose encoders and heads."""
 
+import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -70,7 +71,50 @@ class ImageSpec:
         return np.dtype(np.uint8)
 
 
-ObservationSpec = WordsSpec | VectorSpec | ImageSpec
+@dataclass(frozen=True)
+class Part:
+    """A part of a flattened observation: values as the environment gives them.
+
+    name: its name in the environment's space; empty if the observation has only one part.
+    shape: its shape before it was flattened.
+    kind: `numbers`; `choice`, one of a finite number of values; or `text`, the hashes of its words.
+    first, slots: the values `first` to `first + slots - 1` can be one-hot; `slots` is 0 if no value can.
+    integers: whether the space holds integers only.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    kind: Literal["numbers", "choice", "text"]
+    first: int
+    slots: int
+    integers: bool = True
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
+
+@dataclass(frozen=True)
+class FlatSpec:
+    """`[size]` values as the environment gives them, in one type; the network scales or one-hot encodes them.
+
+    parts: the parts of the observation, one after the other.
+    stored_as: the name of the type.
+    """
+
+    parts: tuple[Part, ...]
+    stored_as: str
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (sum(part.size for part in self.parts),)
+
+    @property
+    def dtype(self) -> np.dtype:
+        return np.dtype(self.stored_as)
+
+
+ObservationSpec = WordsSpec | VectorSpec | FlatSpec | ImageSpec
 
 
 class UnitObservation(NamedTuple):

@@ -14,6 +14,7 @@ import jax.numpy as jnp
 import optax
 
 from attribute_planner.errors import ConfigurationError
+from attribute_planner.models.observation_scaling import is_trained
 
 Key = jax.Array
 Network = TypeVar("Network", bound=eqx.Module)
@@ -65,7 +66,9 @@ def fit(network: Network, show: Show, loss: Loss, data: Any, config: FitConfig, 
 def optimiser_for(config: FitConfig) -> optax.GradientTransformation:
     """Adam, with weight decay and gradient clipping if configured."""
     rate = falling_rate(config.learning_rate, config.updates)
-    adam = optax.adamw(rate, weight_decay=config.weight_decay) if config.weight_decay else optax.adam(rate)
+    adam = optax.adam(rate)
+    if config.weight_decay:
+        adam = optax.adamw(rate, weight_decay=config.weight_decay, mask=is_trained)
     if not config.max_grad_norm:
         return adam
     return optax.chain(optax.clip_by_global_norm(config.max_grad_norm), adam)

@@ -12,8 +12,9 @@ import numpy as np
 from jaxtyping import Float, Int, Shaped, UInt8
 
 from attribute_planner.attributes import AttributeSpace
-from attribute_planner.environments.spaces import ImageSpec, ObservationSpec, VectorSpec, WordsSpec
+from attribute_planner.environments.spaces import FlatSpec, ImageSpec, ObservationSpec, VectorSpec, WordsSpec
 from attribute_planner.models.layers import BagOfWords, Dense, Tower, elu
+from attribute_planner.models.observation_scaling import FlatInput
 from attribute_planner.models.vision import Convolutions, Keypoints
 
 Key = jax.Array
@@ -71,6 +72,27 @@ class VectorEncoder(Encoder):
     def __call__(self, observation: Float[jax.Array, "*batch size"], values: Values, goal: Values) -> Features:
         parts = [observation, self.space.one_hot(values), self.space.one_hot(still_to_change(values, goal))]
         return self.tower(jnp.concatenate(parts, axis=-1))
+
+
+class FlatEncoder(Encoder):
+    """For raw values: the first layer scales or one-hot encodes them and adds the attributes; another layer follows."""
+
+    raw: FlatInput
+    attributes: Dense
+    tower: Tower
+    features: int = eqx.field(static=True)
+    space: AttributeSpace = eqx.field(static=True)
+
+    def __init__(self, spec: FlatSpec, space: AttributeSpace, hidden_size: int, *, key: Key) -> None:
+        raw_key, attribute_key, tower_key = jax.random.split(key, 3)
+        self.raw = FlatInput(spec, hidden_size, key=raw_key)
+        self.attributes = Dense(2 * int(space.sizes.sum()), hidden_size, gain=1.0, key=attribute_key)
+        self.tower = Tower(hidden_size, (hidden_size,), key=tower_key)
+        self.features, self.space = hidden_size, space
+
+    def __call__(self, observation: Shaped[jax.Array, "*batch size"], values: Values, goal: Values) -> Features:
+        slots = [self.space.one_hot(values), self.space.one_hot(still_to_change(values, goal))]
+        return self.tower(elu(self.raw(observation) + self.attributes(jnp.concatenate(slots, axis=-1))))
 
 
 class ImageEncoder(Encoder):
@@ -136,6 +158,8 @@ def encoder_for(
         return WordsEncoder(spec, space, hidden_size, key=key)
     if isinstance(spec, VectorSpec):
         return VectorEncoder(spec, space, hidden_size, key=key)
+    if isinstance(spec, FlatSpec):
+        return FlatEncoder(spec, space, hidden_size, key=key)
     return ImageEncoder(spec, space, hidden_size, keypoints, key=key)
 
 

@@ -17,6 +17,7 @@ from attribute_planner.errors import ConfigurationError, require_positive_settin
 from attribute_planner.learning.fitting import FitConfig, fit
 from attribute_planner.learning.progress import Watch
 from attribute_planner.models.detector import AttributeDetector
+from attribute_planner.models.observation_scaling import statistics_of, with_observations
 
 Key = jax.Array
 
@@ -105,6 +106,8 @@ def fit_detector(env: Environment, labels: Labels, config: DetectConfig, *, key:
     split_key, network_key, fit_key = jax.random.split(key, 3)
     kept, held = _split(labels, config.val_fraction, key=split_key)
     detector = AttributeDetector(env.spec, config.hidden_size, config.keypoints, key=network_key)
+    if statistics_of(detector) is not None:
+        detector = with_observations(detector, env.observe_batch(kept.states))
     error = detector_error(env, detector, held)
 
     def show(batch: Labels, key: Key) -> Labels:

@@ -23,6 +23,7 @@ from attribute_planner.learning.reachers import LEARNERS, LearnerConfig
 from attribute_planner.learning.reinforce import ReinforceConfig
 from attribute_planner.models.detector import AttributeDetector
 from attribute_planner.models.encoders import no_values
+from attribute_planner.models.observation_scaling import statistics_of, with_observations
 from attribute_planner.models.policy import GoalPolicy
 from attribute_planner.phases.attempts import HINDSIGHT, STEP_REWARD, ReachNeighbours, attempt_batch, count_attempts
 from attribute_planner.phases.device_graph import DeviceGraph
@@ -224,10 +225,16 @@ class _Epoch:
         if self.recorded is not None:
             self.recorded.append(examples_of(self.env.attributes, trajectories).take(slice(0, missing)))
         self.steps += min(trajectories.size, missing)
-        if config.policy == "random":
+        scales = statistics_of(self.train_state.policy) is not None
+        if config.policy == "random" and not scales:
             return episodes, {}
         if self._keep == "snapshot":
             trajectories = trajectories._replace(observation=_observed(self.env, trajectories.observation))
+        if scales:
+            policy = with_observations(self.train_state.policy, trajectories.observation)
+            self.train_state = TrainState(policy, self.train_state.optimiser)
+        if config.policy == "random":
+            return episodes, {}
         if self.graph is None:
             batch = _batch(self.env, trajectories, reward)
         else:
@@ -241,7 +248,8 @@ class _Epoch:
     def _keep(self) -> Keep:
         if self.recorded is not None:
             return "snapshot"
-        return "nothing" if self.config.policy == "random" else "observation"
+        is_unused = self.config.policy == "random" and statistics_of(self.train_state.policy) is None
+        return "nothing" if is_unused else "observation"
 
     def _actor(self) -> Actor:
         config = self.config

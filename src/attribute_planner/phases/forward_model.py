@@ -21,6 +21,7 @@ from attribute_planner.learning.fitting import FitConfig, fit
 from attribute_planner.learning.progress import Watch
 from attribute_planner.models.beliefs import certain
 from attribute_planner.models.forward_model import ForwardModel, actions_to_try, expect_all
+from attribute_planner.models.observation_scaling import statistics_of, with_observations
 from attribute_planner.transitions.counting import TransitionCounts
 from attribute_planner.transitions.table import TransitionTable, table_of_counts
 
@@ -85,6 +86,8 @@ def fit_forward_model(
         watch("forward_model", updates / config.fit.updates, {"updates": updates, "loss": loss, "error": error}, so_far)
 
     forward_model = ForwardModel(env.spec, config.hidden_size, config.keypoints, key=network_key)
+    if statistics_of(forward_model) is not None:
+        forward_model = with_observations(forward_model, env.observe_batch(examples.before))
     forward_model = fit(forward_model, show, forward_model_loss, learned, config.fit, key=fit_key, report=report)
     return FittedForwardModel(forward_model, error, examples.size)
 

@@ -21,6 +21,7 @@ from attribute_planner.learning.progress import Watch
 from attribute_planner.learning.reachers import REACHERS, Reacher
 from attribute_planner.learning.reinforce import ReinforceConfig
 from attribute_planner.models.detector import AttributeDetector
+from attribute_planner.models.observation_scaling import ObservationStatistics, with_statistics
 from attribute_planner.models.policy import GoalPolicy
 from attribute_planner.phases.attempts import HINDSIGHT, STEP_REWARD, ReachNeighbours, attempt_batch, count_attempts
 from attribute_planner.phases.device_graph import DeviceGraph, device_graph
@@ -117,6 +118,7 @@ def practise(
     key: Key,
     examples: Examples | None = None,
     policy: GoalPolicy | None = None,
+    statistics: ObservationStatistics | None = None,
     begun: Practised | None = None,
     watch: Watch,
 ) -> Practised:
@@ -124,6 +126,7 @@ def practise(
 
     examples: the recorded steps, for a policy that is fitted to them.
     policy: the policy to begin with; a new one by default.
+    statistics: those of the observations of exploration, for a new policy that scales them.
     begun: the state of an earlier practice, perhaps on a graph with fewer edges.
     """
     if explored.num_edges == 0:
@@ -133,7 +136,7 @@ def practise(
         )
     policy_key, fit_key, epochs_key, plans_key = jax.random.split(key, 4)
     if begun is None:
-        policy = policy or GoalPolicy(env.spec, config.hidden_size, key=policy_key)
+        policy = policy or with_statistics(GoalPolicy(env.spec, config.hidden_size, key=policy_key), statistics)
         policy = config.reacher.fit(env, policy, examples, key=fit_key, watch=watch)
         fitted_on = 0 if examples is None or not config.reacher.fits else examples.size
         nothing = np.zeros(explored.num_edges)

@@ -1,24 +1,42 @@
-"""Converts observations of a Gymnasium space into images, or vectors with entries of about −1 to 1."""
+"""Converts observations of a Gymnasium space: an image stays an image, anything else becomes a flat array of values.
 
+Values are not scaled here. `FlatSpec` says what they are, and the first layer of a network scales or one-hot encodes
+them by what was seen (`models/observation_scaling.py`). A choice is stored as one number, a text as the hashes of its
+words, so that recorded observations are small.
+"""
+
+import re
+import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from gymnasium import spaces
 
-from attribute_planner.environments.spaces import ImageSpec, VectorSpec
+from attribute_planner.environments.spaces import FlatSpec, ImageSpec, Part
 from attribute_planner.errors import ConfigurationError, EnvironmentFaultError
 
 SMALLEST_IMAGE = 16
-"""A `uint8` box of at least this height and width is treated as an image, a smaller one as a vector."""
+"""A `uint8` box of at least this height and width is treated as an image, a smaller one as numbers."""
 
 MAX_CHANNELS = 16
 MAX_NUMBERS = 2**16
-"""Largest size of a vector."""
+"""Largest size of a vector, and largest number of values of its choices."""
 
-LOOSE_BOUND = 1000.0
-"""Larger bounds of floating-point numbers are ignored when values are scaled."""
+MAX_CODES = 32
+"""Whole numbers in a range of this size are one-hot, if no other number is seen."""
+LOWEST_CODE = -8
+"""The range begins at the lower bound of the space, but not below this."""
+MAX_ROWS = 2**15
+"""Largest number of values, over all components of a box of integers, that are one-hot; each has a row of weights."""
+MAX_FLOAT_ROWS = 2**12
+"""The same of a box of floating-point numbers, which rarely are whole."""
+
+WORDS = 16
+"""Number of words of a text that the agent sees."""
+WORD_HASHES = 255
+"""Number of different words that are told apart at each position; a word is its hash, from 1."""
 
 
 @dataclass(frozen=True)
@@ -29,29 +47,31 @@ class Encoder:
     encode: converts a raw observation; raises an error if it does not fit.
     """
 
-    spec: VectorSpec | ImageSpec
+    spec: FlatSpec | ImageSpec
     encode: Callable[[Any], np.ndarray]
 
 
+Read = Callable[[Any], np.ndarray]
+"""Reads the values of one part, as a flat array, from an observation."""
+
+
 def encoder_for(space: spaces.Space) -> Encoder:
-    """The encoder of a space: images are not changed, everything else is flattened and scaled."""
+    """The encoder of a space: images are not changed, everything else is flattened."""
     if isinstance(space, spaces.Box) and _is_image(space.shape, space.dtype):
         image = _image_encoder(space.shape)
         return Encoder(image.spec, lambda observation: image.encode(_fitting(space, observation)))
-    try:
-        flat = spaces.flatten_space(space)
-    except NotImplementedError:
-        flat = None
-    if not isinstance(flat, spaces.Box):
+    parts, reads, bounds = [], [], []
+    for part, read, low, high in _parts_of(space, ""):
+        parts.append(part)
+        reads.append(read)
+        bounds.append((low, high))
+    slots, numbers = sum(part.size * part.slots for part in parts), sum(part.size for part in parts)
+    if not 1 <= numbers <= MAX_NUMBERS or slots > 2 * MAX_NUMBERS:
         raise ConfigurationError(
-            f"Observations in {space} cannot be converted automatically: "
-            "pass encode_observation=…, a function from an observation to an array."
+            f"Observations in {space} have {max(numbers, slots):,} numbers: pass encode_observation=… to reduce them."
         )
-    if flat.shape[0] > MAX_NUMBERS:
-        raise ConfigurationError(
-            f"Observations in {space} have {flat.shape[0]:,} numbers: pass encode_observation=… to reduce them."
-        )
-    return _flat_encoder(space, flat)
+    spec = FlatSpec(tuple(parts), _stored_as(parts, bounds))
+    return Encoder(spec, _joined(reads, spec))
 
 
 def encoder_by(function: Callable[[Any], Any], example: Any) -> Encoder:
@@ -63,14 +83,119 @@ def encoder_by(function: Callable[[Any], Any], example: Any) -> Encoder:
     _require_numbers(found)
     if not 1 <= found.size <= MAX_NUMBERS:
         raise ConfigurationError(f"encode_observation returned {found.size:,} numbers, not 1 to {MAX_NUMBERS:,}.")
+    integers = not np.issubdtype(found.dtype, np.floating)
+    low, high = _bounds_of_type(found.dtype)
+    part = _numbers_part("", found.shape, low, high, integers)
 
-    def encode(observation: Any) -> np.ndarray:
+    def read(observation: Any) -> np.ndarray:
         encoded = np.asarray(function(observation))
         _require_numbers(encoded)
         _require_shape(encoded, found.shape)
-        return encoded.astype(np.float32).reshape(-1)
+        return encoded.reshape(-1)
 
-    return Encoder(VectorSpec(found.size), encode)
+    spec = FlatSpec((part,), _stored_as([part], [(low, high)]))
+    return Encoder(spec, _joined([read], spec))
+
+
+def _parts_of(space: spaces.Space, name: str) -> list[tuple[Part, Read, float, float]]:
+    """The parts of a space, each with the function that reads it and its lowest and highest value."""
+    if isinstance(space, spaces.Dict):
+        return [part for key, inner in space.spaces.items() for part in _inner_parts(key, inner, name)]
+    if isinstance(space, spaces.Tuple):
+        return [part for key, inner in enumerate(space.spaces) for part in _inner_parts(key, inner, name)]
+    if isinstance(space, spaces.Box):
+        return [_box_part(space, name)]
+    if isinstance(space, spaces.Discrete):
+        return [_choice_part(name, (), int(space.start), int(space.start + space.n) - 1)]
+    if isinstance(space, spaces.MultiDiscrete):
+        return [_choice_part(name, space.shape, int(space.start.min()), int((space.start + space.nvec).max()) - 1)]
+    if isinstance(space, spaces.MultiBinary):
+        return [_choice_part(name, space.shape, 0, 1)]
+    if space.dtype is not None and np.issubdtype(space.dtype, np.str_):
+        return [(Part(name, (WORDS,), "text", 1, WORD_HASHES), _hashed_words, 0, WORD_HASHES)]
+    raise ConfigurationError(
+        f"Observations in {space} cannot be converted automatically: "
+        "pass encode_observation=…, a function from an observation to an array."
+    )
+
+
+def _inner_parts(key: Any, inner: spaces.Space, outer: str) -> list[tuple[Part, Read, float, float]]:
+    """The parts of what a dictionary or tuple holds under `key`."""
+
+    def of(read: Read) -> Read:
+        return lambda observation: read(observation[key])
+
+    name = f"{outer}.{key}" if outer else str(key)
+    return [(part, of(read), low, high) for part, read, low, high in _parts_of(inner, name)]
+
+
+def _choice_part(name: str, shape: tuple[int, ...], low: int, high: int) -> tuple[Part, Read, float, float]:
+    def read(observation: Any) -> np.ndarray:
+        choice = np.asarray(observation)
+        _require_shape(choice, shape)
+        if choice.size and not (low <= choice.min() and choice.max() <= high):
+            raise EnvironmentFaultError(f"it contains {choice.tolist()}; its space has {low} to {high}.")
+        return choice.reshape(-1)
+
+    return Part(name, shape, "choice", low, high - low + 1), read, low, high
+
+
+def _box_part(space: spaces.Box, name: str) -> tuple[Part, Read, float, float]:
+    low, high = float(space.low.astype(float).min()), float(space.high.astype(float).max())
+    integers = not np.issubdtype(space.dtype, np.floating)
+    part = _numbers_part(name, space.shape, low, high, integers)
+    return part, lambda observation: _fitting(space, observation).reshape(-1), low, high
+
+
+def _numbers_part(name: str, shape: tuple[int, ...], low: float, high: float, integers: bool) -> Part:
+    """A part of numbers, with the range of values that are one-hot if no other number is seen."""
+    first = int(np.ceil(np.clip(low, LOWEST_CODE, 2**31)))
+    last = np.floor(np.clip(high, -(2**31), first + MAX_CODES - 1))
+    part = Part(name, shape, "numbers", first, max(int(last) - first + 1, 0), integers)
+    limit = MAX_ROWS if integers else MAX_FLOAT_ROWS
+    if part.size * part.slots > limit:
+        part = replace(part, slots=min(part.slots, MAX_CODES // 2))
+    return part if part.size * part.slots <= limit else replace(part, slots=0)
+
+
+def _hashed_words(text: Any) -> np.ndarray:
+    """`uint8[WORDS]` the hash of each of the first words of a text; 0 after its end."""
+    if not isinstance(text, str):
+        raise EnvironmentFaultError(f"it is a {type(text).__name__}; it must be a text.")
+    words = re.findall(r"\w+", text.lower())[:WORDS]
+    hashes = [1 + zlib.crc32(word.encode()) % WORD_HASHES for word in words]
+    return np.array(hashes + [0] * (WORDS - len(words)), np.uint8)
+
+
+STORED = ("uint8", "int16", "int32")
+
+
+def _stored_as(parts: list[Part], bounds: list[tuple[float, float]]) -> str:
+    """The smallest type that holds all values."""
+    low, high = min(low for low, _ in bounds), max(high for _, high in bounds)
+    fitting = (name for name in STORED if np.iinfo(name).min <= low and high <= np.iinfo(name).max)
+    return next(fitting, "float32") if all(part.integers for part in parts) else "float32"
+
+
+def _joined(reads: list[Read], spec: FlatSpec) -> Read:
+    """Reads all parts into one array. Integers outside the bounds of their space are clipped."""
+    is_integer = np.issubdtype(spec.dtype, np.integer)
+
+    def encode(observation: Any) -> np.ndarray:
+        numbers = [read(observation) for read in reads]
+        joined = numbers[0] if len(numbers) == 1 else np.concatenate(numbers)
+        if is_integer and joined.dtype != spec.dtype and joined.dtype != bool:
+            limits = np.iinfo(spec.dtype)
+            joined = np.clip(joined, limits.min, limits.max)
+        return joined.astype(spec.dtype)
+
+    return encode
+
+
+def _bounds_of_type(dtype: np.dtype) -> tuple[float, float]:
+    if np.issubdtype(dtype, np.bool_):
+        return 0, 1
+    return (-np.inf, np.inf) if np.issubdtype(dtype, np.floating) else (np.iinfo(dtype).min, np.iinfo(dtype).max)
 
 
 def _is_image(shape: tuple[int, ...], dtype: Any) -> bool:
@@ -99,31 +224,6 @@ def _image_encoder(shape: tuple[int, ...]) -> Encoder:
         return image if image.shape == (height, width, channels) else np.moveaxis(image, 0, -1)
 
     return Encoder(ImageSpec(height, width, channels), encode)
-
-
-def _flat_encoder(space: spaces.Space, flat: spaces.Box) -> Encoder:
-    middle, half = _scaling(flat)
-    is_scaled = bool((middle != 0).any() or (half != 1).any())
-
-    def encode(observation: Any) -> np.ndarray:
-        if isinstance(space, spaces.Box):
-            observation = _fitting(space, observation)
-        numbers = np.asarray(spaces.flatten(space, observation), np.float32)
-        _require_shape(numbers, flat.shape)
-        return (numbers - middle) / half if is_scaled else numbers
-
-    return Encoder(VectorSpec(flat.shape[0]), encode)
-
-
-def _scaling(flat: spaces.Box) -> tuple[np.ndarray, np.ndarray]:
-    """`float32[N]` centre and half-width of the range of each number; 0 and 1 if it is not scaled."""
-    low, high = flat.low.astype(np.float64), flat.high.astype(np.float64)
-    widest = np.maximum(np.abs(low), np.abs(high))
-    is_range = np.isfinite(widest) & (low < high) & (widest > 1)
-    if np.issubdtype(flat.dtype, np.floating):
-        is_range &= widest <= LOOSE_BOUND
-    low, high = np.where(is_range, low, -1.0), np.where(is_range, high, 1.0)
-    return ((high + low) / 2).astype(np.float32), ((high - low) / 2).astype(np.float32)
 
 
 def _fitting(space: spaces.Box, observation: Any) -> np.ndarray:
