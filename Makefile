@@ -12,6 +12,9 @@ SOURCES := $(wildcard src tests examples)
 MAX_WORKERS ?= 8
 PYTEST_ARGS ?=
 
+# Without bytecode on disk, each process of a test session compiles all the packages again.
+export PYTHONDONTWRITEBYTECODE :=
+
 # Pyright's wrapper would otherwise announce its newer releases.
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 

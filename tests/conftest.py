@@ -5,8 +5,9 @@ import os
 os.environ["JAX_PLATFORMS"] = "cpu"  # read once, when jax is first imported
 # Tests run compiled code briefly: fast compilation matters more than fast code.
 os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
-# The older emitters for fused operations compile in slightly more than half the time.
-os.environ.setdefault("XLA_FLAGS", "--xla_cpu_use_fusion_emitters=false")
+# The older emitters for fused operations compile in slightly more than half the time. A module that is not split
+# compiles on one core: each worker has no more, and splitting costs time too.
+os.environ.setdefault("XLA_FLAGS", "--xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1")
 os.environ["MPLBACKEND"] = "Agg"
 
 import ipaddress

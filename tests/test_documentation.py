@@ -1,6 +1,6 @@
 """The documentation is true: its Python runs, its commands exist, its links lead somewhere.
 
-A Python block runs unless the line before it is the comment `<!-- not run: REASON -->`.
+A Python block runs unless the line before it is the comment `<!-- not run: REASON -->`. Trainings are cut short.
 """
 
 import re
@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+import attribute_planner as ap
 from attribute_planner.configuration import TrainConfig
 
 ROOT = Path(__file__).parents[1]
@@ -111,9 +112,18 @@ def page_name(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
+MAX_STEPS = 4_000
+"""Steps of a training on a page: it shows how to call it, other tests what it achieves."""
+
+
+def train_briefly(*args: Any, steps: int, train: Any = ap.train, **options: Any) -> ap.Agent:
+    return train(*args, steps=min(steps, MAX_STEPS), **options)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=page_name)
 def test_python_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(ap, "train", train_briefly)
     run_python(page.read_text(encoding="utf-8"), str(page))
 
 

@@ -45,6 +45,6 @@ def test_a_training_stands_beside_the_peer(monkeypatch: pytest.MonkeyPatch):
 
 
 def small(config: TrainConfig) -> TrainConfig:
-    explore = replace(config.explore, steps=960, num_envs=16, rollout_length=10, rollouts_per_epoch=2, hidden_size=8)
+    explore = replace(config.explore, steps=960, policy="random", num_envs=16, rollout_length=10, rollouts_per_epoch=2)
     practise = replace(config.practise, steps=1280, num_envs=16, rollout_length=20, rollouts_per_epoch=2, hidden_size=8)
     return replace(config, explore=explore, practise=practise)

@@ -17,6 +17,9 @@ from attribute_planner.storage.run_directory import RunDirectory
 
 Printed = pytest.CaptureFixture[str]
 
+SHIPPED = "switches"
+"""A shipped agent, where the goal must be reached: the agent of `run` is trained too briefly to be reliable."""
+
 
 def run_json(capsys: Printed, *arguments: str) -> tuple[int, Any]:
     """Exit status of a command, and the one JSON value that it printed."""
@@ -141,9 +144,9 @@ def test_resuming_a_finished_run_says_what_it_holds(run: Path, capsys: Printed):
     assert 200 < said["edges"] <= 1024
 
 
-def test_reach_tells_programs_how_it_went(run: Path, start: dict[str, str], capsys: Printed):
+def test_reach_tells_programs_how_it_went(start: dict[str, str], capsys: Printed):
     goal = "switch_1=" + COLORS[(COLORS.index(start["switch_1"]) + 1) % 4]
-    status, said = run_json(capsys, "reach", str(run), "--goal", goal, "--max-steps", "3000")
+    status, said = run_json(capsys, "reach", SHIPPED, "--goal", goal)
     assert status == 0
     assert said["success"] is True
     assert said["steps"] == len(said["trace"])
@@ -154,9 +157,9 @@ def test_reach_tells_programs_how_it_went(run: Path, start: dict[str, str], caps
     assert isinstance(said["replans"], int)
 
 
-def test_reach_tells_people_how_it_went(run: Path, start: dict[str, str], capsys: Printed):
+def test_reach_tells_people_how_it_went(start: dict[str, str], capsys: Printed):
     goal = "switch_1=" + COLORS[(COLORS.index(start["switch_1"]) + 1) % 4]
-    assert main(["reach", str(run), "--goal", goal, "--max-steps", "3000"]) == 0
+    assert main(["reach", SHIPPED, "--goal", goal]) == 0
     printed = capsys.readouterr()
     assert printed.out.startswith("Plan: ")
     assert re.search(r"Reached in \d+ steps, with \d+ replans\.", printed.out)

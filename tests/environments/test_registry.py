@@ -1,4 +1,5 @@
 import json
+from functools import partial
 from typing import Any
 
 import jax
@@ -7,6 +8,8 @@ import pytest
 
 from attribute_planner.data.random_actions import any_action
 from attribute_planner.environments import registry
+from attribute_planner.environments.blocks import continuous, discrete
+from attribute_planner.environments.blocks.drawing import draw_poses
 from attribute_planner.environments.interface import PureEnvironment
 from attribute_planner.environments.registry import ENVIRONMENTS, make
 from attribute_planner.errors import ConfigurationError, UnknownNameError
@@ -18,7 +21,9 @@ LIGHTER: dict[str, dict[str, Any]] = {"blocks": {"image_size": 32}, "blocks-cont
 
 
 @pytest.mark.parametrize("name", sorted(ENVIRONMENTS))
-def test_every_environment_passes_the_check(name: str):
+def test_every_environment_passes_the_check(name: str, monkeypatch: pytest.MonkeyPatch):
+    for module in (discrete, continuous):
+        monkeypatch.setattr(module, "draw_poses", partial(draw_poses, size=16))
     report = check_environment(make(name, **LIGHTER.get(name, {})), steps=40)
     assert report.environment == name
     assert report.image is not None

@@ -21,7 +21,7 @@ from attribute_planner.environments.spaces import (
 )
 from attribute_planner.environments.tasks import Task, complete_goal
 from attribute_planner.environments.vector_env import TimeStep, VectorEnv
-from attribute_planner.errors import EnvironmentFaultError
+from attribute_planner.errors import ConfigurationError, EnvironmentFaultError
 from attribute_planner.evaluation.check_environment import check_environment
 
 FLIP = 1
@@ -240,6 +240,12 @@ def test_environments_are_closed_even_after_a_fault(monkeypatch: pytest.MonkeyPa
     with pytest.raises(EnvironmentFaultError):
         check_environment(Lamps(raising(OSError("gone")), spoiled_step=1), steps=1)
     assert len(closed) == 1
+
+
+@pytest.mark.parametrize("steps", [0, -1])
+def test_a_check_needs_steps(steps: int):
+    with pytest.raises(ConfigurationError, match=f"^steps must be greater than zero; it is {steps}.$"):
+        check_environment(Lamps(), steps=steps)
 
 
 @pytest.mark.parametrize(

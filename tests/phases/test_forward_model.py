@@ -67,6 +67,14 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Agent, Path]:
     return ap.train(ALIASED, config=SINGLE_STEPS, run_dir=run_dir), run_dir
 
 
+EPISODES = 60
+
+
+@pytest.fixture(scope="module")
+def success_without_lookahead(run: tuple[Agent, Path]) -> float:
+    return evaluate(run[0], episodes=EPISODES, mode="no-lookahead", seed=1).success
+
+
 @pytest.mark.parametrize("env", [ALIASED, Hosted(ALIASED)])
 def test_examples_are_single_steps(env: Hosted):
     examples = random_examples(env, None, 100, num_envs=16, episode_steps=3, key=jax.random.key(0))
@@ -110,24 +118,24 @@ def test_model_edges_are_those_of_the_graph(run: tuple[Agent, Path]):
     assert forward_model_error(ALIASED, agent.forward_model, examples) == 0.0
 
 
-def test_lookahead_takes_the_transition_that_is_possible(run: tuple[Agent, Path]):
+def test_lookahead_takes_the_transition_that_is_possible(run: tuple[Agent, Path], success_without_lookahead: float):
     agent, _ = run
-    foreseeing = evaluate(agent, episodes=200, seed=1)
+    foreseeing = evaluate(agent, episodes=EPISODES, seed=1)
     assert foreseeing.success == 1.0
     assert foreseeing.mean_replans == 0.0
-    paper = evaluate(agent, episodes=200, mode="paper", seed=1)
+    paper = evaluate(agent, episodes=EPISODES, mode="paper", seed=1)
     assert paper.success < 0.95, "where the direct way is closed, the paper's execution repeats it without end"
-    assert paper.success <= evaluate(agent, episodes=200, mode="no-lookahead", seed=1).success
+    assert paper.success <= success_without_lookahead
 
 
-def test_an_untrained_forward_model_does_no_harm(run: tuple[Agent, Path]):
+def test_an_untrained_forward_model_does_no_harm(run: tuple[Agent, Path], success_without_lookahead: float):
     agent, _ = run
     clueless = replace(
         agent, forward_model=with_drawn_weights(lambda key: ForwardModel(ALIASED.spec, 16, key=key)), model_error=1.0
     )
-    tried = evaluate(clueless, episodes=200, seed=1).success
-    assert tried >= evaluate(agent, episodes=200, mode="no-lookahead", seed=1).success
-    assert tried >= evaluate(clueless, episodes=200, mode="trust-model", seed=1).success
+    tried = evaluate(clueless, episodes=EPISODES, seed=1).success
+    assert tried >= success_without_lookahead
+    assert tried >= evaluate(clueless, episodes=EPISODES, mode="trust-model", seed=1).success
     # Each step is as likely as the table says.
     trace = clueless.reach({"n": 2}, seed=2).trace
     assert {round(step.probability, 6) for step in trace} <= set(agent.table.probability.round(6).tolist())
@@ -165,7 +173,7 @@ def test_a_loaded_agent_is_the_one_that_was_trained(run: tuple[Agent, Path]):
     loaded = ap.load(run_dir, env=ALIASED)
     assert (loaded.deterministic, loaded.max_attempt_steps, loaded.model_error) == (True, 1, agent.model_error)
     np.testing.assert_array_equal(loaded.table.probability, agent.table.probability)
-    assert evaluate(loaded, episodes=50, seed=1).success == 1.0
+    assert evaluate(loaded, episodes=EPISODES, seed=1).success == 1.0
 
 
 def test_a_shipped_agent_cannot_omit_its_model_edges(run: tuple[Agent, Path], tmp_path: Path):
@@ -187,7 +195,7 @@ def test_a_run_with_more_examples_is_fitted_again(run: tuple[Agent, Path], tmp_p
     shutil.copytree(run_dir, tmp_path / "run")
     again = ap.train(ALIASED, run_dir=tmp_path / "run", resume=True, steps=SINGLE_STEPS.steps * 2)
     assert again.table.visits.sum() > 1.5 * agent.table.visits.sum()
-    assert evaluate(again, episodes=50, seed=1).success == 1.0
+    assert evaluate(again, episodes=EPISODES, seed=1).success == 1.0
 
 
 @pytest.mark.slow

@@ -1,4 +1,5 @@
 from dataclasses import replace
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -19,6 +20,7 @@ from tests.probes import TINY, Hosted, Levers, Thirds, numbers
 KEY = jax.random.key(0)
 
 
+@cache
 def explored(env: Environment) -> TransitionTable:
     """The table after random exploration."""
     found = explore(env, None, replace(TINY.explore, policy="random"), key=KEY, watch=nobody)

@@ -28,7 +28,7 @@ from attribute_planner.environments.purity import check_purity
 from attribute_planner.environments.spaces import Action, Observation
 from attribute_planner.environments.tasks import Task, is_solved_at_start
 from attribute_planner.environments.vector_env import TimeStep, VectorEnv
-from attribute_planner.errors import EnvironmentFaultError
+from attribute_planner.errors import EnvironmentFaultError, require_positive
 
 Key = jax.Array
 
@@ -73,6 +73,7 @@ class EnvironmentReport:
 
 def check_environment(env: Environment, steps: int = 200, seed: int = 0) -> EnvironmentReport:
     """Take `steps` random steps in a few environments and sample every task; raise an error at the first fault."""
+    require_positive("steps", steps)
     action_key, purity_key, step_key, partial_key, task_key = jax.random.split(jax.random.key(seed), 5)
     with blaming(env, "declaration"):
         check_declaration(env)

@@ -85,7 +85,7 @@ def sum_of_rows(rows: Float[jax.Array, "rows width"], words: Int[jax.Array, "N K
     """The sum of the rows of each bag of K words.
 
     One gather per position in the bag (and one scatter for the gradient) is several times as fast on a CPU as one
-    gather for all positions, because each copies whole rows.
+    gather for all positions, because each moves whole rows.
     """
     nothing = jnp.zeros((len(words), rows.shape[1]), rows.dtype)
     return jax.lax.scan(lambda summed, word: (summed + rows[word], None), nothing, words.T, unroll=UNROLLED)[0]

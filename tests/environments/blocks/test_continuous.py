@@ -1,4 +1,5 @@
 from dataclasses import replace
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -6,8 +7,10 @@ import numpy as np
 import pytest
 
 from attribute_planner.attributes import Goal
+from attribute_planner.environments.blocks import continuous
 from attribute_planner.environments.blocks.attributes import ATTRIBUTES
 from attribute_planner.environments.blocks.continuous import ContinuousBlocks, ContinuousVectorEnv
+from attribute_planner.environments.blocks.drawing import draw_poses
 from attribute_planner.environments.blocks.scene import BLOCKS, Poses, cell_positions, upright
 from attribute_planner.environments.spaces import MixedAction
 
@@ -127,9 +130,12 @@ def test_every_task_has_goals_for_a_batch(envs: ContinuousVectorEnv):
         assert goals.values.shape == goals.wanted.shape == (NUM_ENVS, 36)
 
 
-def test_an_environment_can_be_rendered(envs: ContinuousVectorEnv):
+def test_an_environment_can_be_rendered(envs: ContinuousVectorEnv, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(continuous, "draw_poses", partial(draw_poses, size=16))
     envs.reset(jax.random.key(8))
-    assert envs.render(0).shape == (384, 384, 3)
+    first, second = (draw_poses(jax.tree.map(lambda leaf, i=i: leaf[i], envs.poses), size=16) for i in (0, 1))
+    np.testing.assert_array_equal(envs.render(0), first)
+    assert (envs.render(1) == second).all() and (first != second).any()
 
 
 def test_pictures_can_be_smaller():

@@ -1,9 +1,13 @@
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
+from attribute_planner.environments.blocks import discrete
 from attribute_planner.environments.blocks.discrete import Blocks, Configuration
-from attribute_planner.environments.blocks.drawing import DRAWING_SIZE, draw_poses, lay_out_strip
+from attribute_planner.environments.blocks.drawing import draw_poses, lay_out_strip
 from attribute_planner.environments.blocks.rendering import render
 from attribute_planner.environments.blocks.scene import cell_positions, upright
 
@@ -15,7 +19,11 @@ def test_the_drawing_is_the_agents_picture_only_larger():
     drawn = draw_poses(POSES, size=128).astype(float)
     seen = np.asarray(jax.jit(render)(POSES)).astype(float)
     assert np.abs(drawn - seen).mean() < 3.0
-    assert Blocks().render(TOWER).shape == (DRAWING_SIZE, DRAWING_SIZE, 3)
+
+
+def test_environments_are_rendered_as_drawings(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(discrete, "draw_poses", partial(draw_poses, size=16))
+    np.testing.assert_array_equal(Blocks().render(TOWER), draw_poses(POSES, size=16))
 
 
 def test_edges_and_shadows_are_smooth():
