@@ -8,8 +8,10 @@ EXTRAS := blocks,tensorboard,examples,dev
 PACKAGES := --constraint constraints.txt --editable ".[$(EXTRAS)]"
 SOURCES := $(wildcard src tests examples)
 
-# More workers than this only compile the same functions once more each.
+# More workers than this only compile the same functions once more each. For the same reason a file of tests is run by
+# one worker, which also trains the agents that the file shares only once; the longest files come first (conftest.py).
 MAX_WORKERS ?= 8
+WORKERS := --numprocesses auto --maxprocesses $(MAX_WORKERS) --dist loadfile --no-loadscope-reorder
 PYTEST_ARGS ?=
 
 # Without bytecode on disk, each process of a test session compiles all the packages again.
@@ -35,7 +37,7 @@ demo: setup
 	$(BIN)/python examples/demo.py
 
 test: setup
-	$(BIN)/python -m pytest --numprocesses auto --maxprocesses $(MAX_WORKERS) $(PYTEST_ARGS)
+	$(BIN)/python -m pytest $(WORKERS) $(PYTEST_ARGS)
 
 check: setup
 	$(BIN)/ruff format --check $(SOURCES)
