@@ -16,6 +16,7 @@ LAYERS = {
     "environments": 2,
     "models": 3,
     "transitions": 3,
+    "aliasing": 4,
     "data": 4,
     "learning": 4,
     "phases": 5,

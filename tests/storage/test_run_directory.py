@@ -9,6 +9,9 @@ import pytest
 from attribute_planner.agent import Agent
 from attribute_planner.attributes import Attribute, AttributeSpace
 from attribute_planner.environments.graph_world import graph_world
+from attribute_planner.environments.hidden_attributes import with_hidden_attributes
+from attribute_planner.environments.registry import make
+from attribute_planner.environments.splits import Codes, Split, Threshold
 from attribute_planner.errors import RunDirectoryError
 from attribute_planner.models.detector import AttributeDetector
 from attribute_planner.models.policy import GoalPolicy
@@ -180,3 +183,25 @@ def test_a_line_of_metrics_whose_write_was_interrupted_is_skipped(run: Path):
     assert [line["steps"] for line in directory.metrics()] == [1]
     directory.write_metrics({"steps": 3})
     assert [line["steps"] for line in directory.metrics()] == [1, 3]
+
+
+def test_hidden_attributes_are_stored_and_made_again(tmp_path: Path):
+    refined = with_hidden_attributes(RING, [Split((Codes(0, 5, (1, 3)),)), Split((Threshold(2, 0.5),))])
+    agent = Agent(
+        refined,
+        None,
+        with_drawn_weights(lambda key: GoalPolicy(refined.spec, TINY.practise.hidden_size, key=key)),
+        replace(table_of(refined.attributes, [((0, 0, 0), (1, 1, 0), 0.25)]), estimator=TINY.estimator),
+        max_attempt_steps=TINY.practise.max_attempt_steps,
+    )
+    save_agent(tmp_path / "run", agent, TINY, seed=7)
+    for given in (RING, refined):
+        loaded = load(tmp_path / "run", given)
+        assert loaded.env == refined
+        assert loaded.table.space == refined.attributes
+
+
+def test_a_built_in_environment_with_hidden_attributes_is_made_again(tmp_path: Path):
+    refined = with_hidden_attributes(make("switches"), [Split((Codes(0, 1, (1,)),))])
+    run = RunDirectory.create(tmp_path / "run", describe_run(refined, TINY, seed=3))
+    assert run.environment() == refined

@@ -16,8 +16,14 @@ from attribute_planner.agent import Agent
 from attribute_planner.algorithm import Progress, agent_of
 from attribute_planner.attributes import Attribute, AttributeSpace
 from attribute_planner.configuration import TrainConfig
+from attribute_planner.environments.hidden_attributes import (
+    hidden_splits,
+    with_hidden_attributes,
+    without_hidden_attributes,
+)
 from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.registry import ENVIRONMENTS, make
+from attribute_planner.environments.splits import Split, split_from_json
 from attribute_planner.errors import ConfigurationError, RunDirectoryError
 from attribute_planner.storage.arrays import read_arrays, write_arrays, write_bytes
 from attribute_planner.storage.checkpoint import (
@@ -42,6 +48,8 @@ class Description:
     """The contents of config.json.
 
     name, parameters: what `make` builds the environment from; parameters are `None` if it is not a built-in one.
+    attributes: those of the run, hidden ones included.
+    hidden: the splits that define hidden attributes.
     """
 
     name: str
@@ -49,16 +57,17 @@ class Description:
     attributes: AttributeSpace
     config: TrainConfig
     seed: int
+    hidden: tuple[Split, ...] = ()
 
 
 def describe_run(env: Environment, config: TrainConfig, seed: int) -> Description:
     """The description of a new run."""
-    return Description(env.name, parameters_of(env), env.attributes, config, seed)
+    return Description(env.name, parameters_of(env), env.attributes, config, seed, hidden_splits(env))
 
 
 def parameters_of(env: Environment) -> dict[str, Any] | None:
     """The parameters with which `make` builds the same environment; `None` if it is not built in."""
-    return settings_to_json(env) if env.name in ENVIRONMENTS else None
+    return settings_to_json(without_hidden_attributes(env)) if env.name in ENVIRONMENTS else None
 
 
 class RunDirectory:
@@ -108,7 +117,7 @@ class RunDirectory:
             raise RunDirectoryError(f"{self.path} has format {saved}; this version reads format {FORMAT}.")
 
     def environment(self, env: Environment | None = None) -> Environment:
-        """The run's environment: a new one, or `env` if its attributes are those of the run."""
+        """The run's environment: a new one, or `env` if its attributes are those of the run; with hidden attributes."""
         described = self.description
         if env is None:
             if described.parameters is None:
@@ -116,7 +125,8 @@ class RunDirectory:
                     f"{self.path} was trained on {described.name!r}, which is not a built-in environment: "
                     f"load it in Python with ap.load({str(self.path)!r}, env=…)."
                 )
-            return make(described.name, **described.parameters)
+            env = make(described.name, **described.parameters)
+        env = with_hidden_attributes(without_hidden_attributes(env), described.hidden)
         if env.attributes != described.attributes:
             raise RunDirectoryError(
                 f"{self.path} was trained with the attributes {', '.join(described.attributes.names)}; the given "
@@ -218,6 +228,7 @@ def _description_to_json(description: Description) -> dict[str, Any]:
             {"name": each.name, "values": [str(value) for value in each.values], "kind": each.kind}
             for each in description.attributes.attributes
         ],
+        "hidden_attributes": [split.to_json() for split in description.hidden],
         "config": settings_to_json(description.config),
         "seed": description.seed,
         "provenance": provenance(),
@@ -231,6 +242,7 @@ def _description_from_json(saved: dict[str, Any]) -> Description:
         AttributeSpace(tuple(_attribute(each) for each in saved["attributes"])),
         settings_from_json(TrainConfig, saved["config"]),
         saved["seed"],
+        tuple(split_from_json(each) for each in saved.get("hidden_attributes", [])),
     )
 
 

@@ -1,0 +1,110 @@
+"""Attempts as plain arrays, and groups of them in which the same attributes change in the same way."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float, Int, UInt32
+
+from attribute_planner.attributes import AttributeSpace
+from attribute_planner.transitions.counting import RowIndex
+
+UNCHANGED = -1
+"""Value of an attribute that a change leaves as it is."""
+
+MAX_ATTEMPTS = 2000
+"""Attempts of a group that are looked at, the latest first: the policy has changed since the older ones."""
+
+AGES = 4
+"""Number of consecutive periods within which attempts are compared: success also changes because the policy learns."""
+
+
+@dataclass(frozen=True)
+class AttemptRecord:
+    """Attempts at edges, one row each.
+
+    observation: the flat observation at the start (`flat_observation`), as the agent receives it.
+    source, target: the packed attribute sets that the edge joins.
+    reached: whether the attempt arrived.
+    last_observation: the observation when it ended; tells an attribute, which stays, from a position, which changes.
+    epoch: when it was made; larger is later.
+    episode: the episode it belongs to. Attempts of one episode are not independent evidence.
+    """
+
+    observation: Float[np.ndarray, "N D"]
+    source: UInt32[np.ndarray, "N W"]
+    target: UInt32[np.ndarray, "N W"]
+    reached: Bool[np.ndarray, " N"]
+    last_observation: Float[np.ndarray, "N D"] | None = None
+    epoch: Int[np.ndarray, " N"] | None = None
+    episode: Int[np.ndarray, " N"] | None = None
+
+    def __len__(self) -> int:
+        return len(self.reached)
+
+
+@dataclass(frozen=True)
+class AttemptGroup:
+    """Attempts at one edge, or at all edges that change the same attributes from and to the same values.
+
+    rows: the attempts, as rows of the record.
+    stratum: attempts at the same edge in the same period. Success is compared within a stratum only: what differs
+        between edges is explained by the attributes that are there already.
+    edge: the edge of each attempt.
+    words: the change, for people.
+    """
+
+    rows: Int[np.ndarray, " n"]
+    stratum: Int[np.ndarray, " n"]
+    edge: Int[np.ndarray, " n"]
+    words: str
+
+
+def pooled_groups(records: AttemptRecord, space: AttributeSpace) -> list[AttemptGroup]:
+    """One group for every change."""
+    source, target = (np.asarray(space.unpack(words)) for words in (records.source, records.target))
+    changed = source != target
+    number = _numbered(np.concatenate([np.where(changed, each, UNCHANGED) for each in (source, target)], axis=1))
+    edge = _numbered(np.concatenate([source, target], axis=1))
+    return [_group(records, space, np.flatnonzero(number == each), edge) for each in range(number.max(initial=-1) + 1)]
+
+
+def edge_groups(records: AttemptRecord, space: AttributeSpace, group: AttemptGroup) -> list[AttemptGroup]:
+    """One group for every edge of a pooled group, if there are several."""
+    edges = np.unique(group.edge)
+    if len(edges) < 2:
+        return []
+    edge = np.zeros(len(records), int)
+    edge[group.rows] = group.edge
+    return [_group(records, space, group.rows[group.edge == each], edge) for each in edges]
+
+
+def _group(records: AttemptRecord, space: AttributeSpace, rows: np.ndarray, edge: np.ndarray) -> AttemptGroup:
+    period = np.zeros(len(rows), int)
+    if records.epoch is not None:
+        rows = rows[np.argsort(records.epoch[rows], kind="stable")][-MAX_ATTEMPTS:]
+        _, first, epoch = np.unique(records.epoch[rows], return_index=True, return_inverse=True)
+        period = (first * AGES // len(rows))[epoch]
+    rows, period = rows[-MAX_ATTEMPTS:], period[-MAX_ATTEMPTS:]
+    stratum = _numbered(np.stack([edge[rows], period], axis=1))
+    return AttemptGroup(rows, stratum, edge[rows], _words(records, space, rows, len(np.unique(edge[rows])) == 1))
+
+
+def _words(records: AttemptRecord, space: AttributeSpace, rows: np.ndarray, is_single: bool) -> str:
+    """`room from left to right`, and what else holds if there is only one edge."""
+    before, after = (space.decode(space.unpack(words[rows[0]])) for words in (records.source, records.target))
+    changed = [name for name in before if before[name] != after[name]]
+    changes = [f"{name} from {_text(before[name])} to {_text(after[name])}" for name in changed]
+    rest = [f"{name}={_text(value)}" for name, value in before.items() if name not in changed]
+    context = f" with {', '.join(rest)}" if is_single and rest else ""
+    return " and ".join(changes) + context
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _numbered(rows: np.ndarray) -> np.ndarray:
+    """`[N]` equal rows of integers get equal numbers from 0."""
+    if not len(rows):
+        return np.zeros(0, int)
+    return RowIndex(rows.shape[1]).number(np.ascontiguousarray(rows, np.int32).view(np.uint32))
