@@ -69,8 +69,12 @@ class _Refined(Environment):
         object.__setattr__(self, "name", self.env.name)
         object.__setattr__(self, "episode_steps", self.env.episode_steps)
 
-    @cached_property
+    @property
     def attributes(self) -> AttributeSpace:
+        return self._space
+
+    @cached_property
+    def _space(self) -> AttributeSpace:
         hidden = (Attribute(f"{NAME}{number}") for number in range(len(self.splits)))
         return AttributeSpace((*self.env.attributes, *hidden))
 
