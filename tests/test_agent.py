@@ -1,6 +1,7 @@
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -8,7 +9,7 @@ from attribute_planner.agent import Agent
 from attribute_planner.environments.tasks import Task, complete_goal
 from attribute_planner.environments.vector_env import VectorEnv
 from attribute_planner.errors import AttributePlannerError, ConfigurationError, UnknownNameError
-from attribute_planner.evaluation.evaluate import draw_goals, evaluate
+from attribute_planner.evaluation.evaluate import draw_goals, draw_starts_and_goals, evaluate
 from attribute_planner.planning.episode import Episode
 from tests.probes import RING, ring_agent
 
@@ -85,6 +86,15 @@ def test_goals_that_are_solved_at_the_start_are_drawn_again():
     goals = draw_goals(anything, envs, start, key=jax.random.key(1))
     assert goals.values.shape == (64, 1)
     assert not np.any(goals.satisfied_by(start))
+
+
+def test_starts_at_the_only_goal_of_a_task_are_drawn_again():
+    home = Task("home", "n=2", lambda state, values, key: complete_goal(jnp.full(1, 2, jnp.int32)), 9)
+    envs = RING.vector_env(64)
+    keys = {"start_key": jax.random.key(0), "goal_key": jax.random.key(1)}
+    assert (np.asarray(envs.reset(keys["start_key"]).attributes) == 2).any()
+    timestep, goals = draw_starts_and_goals(home, envs, lambda timestep: np.asarray(timestep.attributes), **keys)
+    assert not np.any(goals.satisfied_by(np.asarray(timestep.attributes)))
 
 
 def test_a_task_without_anything_to_do_is_an_error():

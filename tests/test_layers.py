@@ -49,7 +49,9 @@ AT_THE_TOP_ONLY_IN: dict[str, set[str]] = {
     "minigrid": {"benchmarks.minigrid_switches"},
     "mujoco": set(),
     "ray": set(),
+    "stable_baselines3": set(),
     "tensorboard": set(),
+    "torch": set(),
     "tyro": {"command_line"},
 }
 """Heavy or optional packages, and the modules (or folders) that may import them before they are used."""

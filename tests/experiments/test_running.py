@@ -117,11 +117,11 @@ def test_the_agent_alone_is_enough_to_measure_it_elsewhere(
 def test_a_killed_measuring_goes_on_where_it_stopped(trained: Folders, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     done, folders, measure = [], Folders(tmp_path, trained.work), run_one_module.measure
 
-    def killed_at_the_second(trained, measurement, run):
+    def killed_at_the_second(trained, measurement, episodes, seed):
         if done:
             raise KeyboardInterrupt
         done.append(measurement)
-        return measure(trained, measurement, run)
+        return measure(trained, measurement, episodes, seed)
 
     monkeypatch.setattr(run_one_module, "measure", killed_at_the_second)
     with pytest.raises(KeyboardInterrupt):

@@ -7,6 +7,7 @@ import tyro
 
 from attribute_planner.command_line.arguments import Names, OptionalInt, OptionalPath, shown_as
 from attribute_planner.command_line.printing import console, messages, print_json
+from attribute_planner.command_line.strangers import STRANGERS, reproduce_strangers
 
 
 def reproduce(
@@ -14,6 +15,7 @@ def reproduce(
     seeds: OptionalInt = None,
     scale: Literal["small", "paper"] = "paper",
     runs: Names = (),
+    only: Names = (),
     dry_run: bool = False,
     only_train: bool = False,
     processes: int = 1,
@@ -23,17 +25,18 @@ def reproduce(
     docs: Annotated[tuple[Path, ...], shown_as("[PATH ...]")] = (),
     json: bool = False,
 ) -> int:
-    """Reproduce the tables of the paper, and our own tables.
+    """Reproduce the tables of the paper, and our own tables; or, with `strangers`, the suite of other environments.
 
     A run is one training with its measurements. Recorded runs are not repeated; an interrupted run is resumed.
 
     Args:
         tables: Tables to fill. Default: all of
             grid-worlds, blocks, sample-size, continuous, starcraft, detector, exploration, grid-worlds-changes,
-            blocks-changes.
+            blocks-changes. `strangers`, which stands alone, is the suite of public environments.
         seeds: Seeds per row; default: 5 (3 for baselines) at the scale `paper`, 1 at the scale `small`.
         scale: `paper` for full budgets (needs a GPU), `small` for budgets that fit two CPU cores.
         runs: Only these runs, or those whose names start so.
+        only: Only the runs in these environments.
         dry_run: List the runs with an estimate of their durations, and do nothing else.
         only_train: Train without measuring; another call, perhaps on another machine, can measure later.
         processes: Number of processes.
@@ -44,17 +47,34 @@ def reproduce(
         json: Print the list of runs as JSON.
     """
     from attribute_planner.configuration import require_positive
+    from attribute_planner.errors import ConfigurationError
     from attribute_planner.experiments.report import REPORTS
     from attribute_planner.experiments.run_one import Folders
     from attribute_planner.experiments.running import COMPILED, RECORDS, WORK, end_in_order_when_told, run_all
+    from attribute_planner.experiments.runs import runs_in
     from attribute_planner.experiments.tables import chosen_runs
     from attribute_planner.storage.compilation_cache import use_compilation_cache
 
     for name, number in (("seeds", seeds), ("processes", processes)):
         if number is not None:
             require_positive(name, number)
+    if STRANGERS in tables:
+        if len(tables) > 1 or only_train or docs:
+            raise ConfigurationError(f"`{STRANGERS}` takes no other tables, no --only-train and no --docs.")
+        return reproduce_strangers(
+            seeds=seeds,
+            scale=scale,
+            runs=runs,
+            worlds=only,
+            dry_run=dry_run,
+            processes=processes,
+            records=records,
+            work=work,
+            report=report,
+            json=json,
+        )
     folders = Folders(records or RECORDS, work or WORK)
-    chosen = chosen_runs(tables, scale, seeds, runs)
+    chosen = runs_in(only, chosen_runs(tables, scale, seeds, runs))
     failed = []
     if not dry_run:
         use_compilation_cache(folders.work / COMPILED)

@@ -1,7 +1,7 @@
 """Evaluation: how often an agent reaches the goals of a task."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import jax
@@ -74,9 +74,11 @@ def attempt_tasks(
     start_key, goal_key, pursue_key = jax.random.split(key, 3)
     envs = agent.env.vector_env(count)
     try:
-        timestep = envs.reset(start_key, task)
-        start = np.asarray(agent.detect(timestep) if timestep.attributes is None else timestep.attributes)
-        drawn = draw_goals(task, envs, start, key=goal_key)
+
+        def values_of(timestep: TimeStep) -> np.ndarray:
+            return np.asarray(agent.detect(timestep) if timestep.attributes is None else timestep.attributes)
+
+        timestep, drawn = draw_starts_and_goals(task, envs, values_of, start_key=start_key, goal_key=goal_key)
         solved = oracle_success(agent, task, timestep, drawn)
         goals = [drawn[copy] for copy in range(count)]
         return agent.pursue(envs, timestep, goals, task.max_steps, executor, key=pursue_key), solved
@@ -85,19 +87,45 @@ def attempt_tasks(
 
 
 DRAWS = 50
-"""How often a goal that is solved at the start is drawn again before we conclude that the task has no others."""
+"""How often a goal or a start is drawn again before we conclude that the task has no others."""
+
+
+def draw_starts_and_goals(
+    task: Task, envs: VectorEnv, values_of: Callable[[TimeStep], np.ndarray], *, start_key: Key, goal_key: Key
+) -> tuple[TimeStep, Goal]:
+    """Starts, and goals `[B]` that they do not satisfy already.
+
+    values_of: attribute values `[B, A]` of a time step.
+
+    If the environment's own start satisfies all goals of a task, such as its only one, the start is drawn again.
+    """
+    timestep = envs.reset(start_key, task)
+    for draw in range(DRAWS if task.start is None else 0):
+        solved = _draw_goals(task, envs, values_of(timestep), key=goal_key)[1]
+        if not solved.any():
+            break
+        timestep = envs.reset_where(solved, jax.random.fold_in(start_key, draw))
+    return timestep, draw_goals(task, envs, values_of(timestep), key=goal_key)
 
 
 def draw_goals(task: Task, envs: VectorEnv, start: np.ndarray, *, key: Key) -> Goal:
     """`[B]` a goal for each copy that its start, with attribute values `[B, A]`, does not satisfy already."""
+    goals, solved = _draw_goals(task, envs, start, key=key)
+    if solved.any():
+        raise AttributePlannerError(f"Task {task.name!r} only has goals that are satisfied at the start.")
+    return goals
+
+
+def _draw_goals(task: Task, envs: VectorEnv, start: np.ndarray, *, key: Key) -> tuple[Goal, np.ndarray]:
+    """`[B]` goals, drawn again where the start satisfies them, and `bool[B]` whether it still does."""
     first_key, *other_keys = jax.random.split(key, DRAWS)
     goals = envs.sample_goals(task, first_key)
     for draw_key in other_keys:
         solved = is_solved_at_start(goals, start)
         if not solved.any():
-            return goals
+            break
         goals = where_batch(jnp.asarray(solved), envs.sample_goals(task, draw_key), goals)
-    raise AttributePlannerError(f"Task {task.name!r} only has goals that are satisfied at the start.")
+    return goals, is_solved_at_start(goals, start)
 
 
 def oracle_success(agent: Agent, task: Task, timestep: TimeStep, goals: Goal) -> list[bool]:

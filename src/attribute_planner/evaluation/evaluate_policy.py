@@ -13,7 +13,7 @@ from attribute_planner.data.trajectories import Actor
 from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.spaces import Action, GoalObservation, Observation
 from attribute_planner.environments.tasks import Task
-from attribute_planner.evaluation.evaluate import AT_ONCE, Evaluation, batch_keys, draw_goals
+from attribute_planner.evaluation.evaluate import AT_ONCE, Evaluation, batch_keys, draw_starts_and_goals
 from attribute_planner.evaluation.statistics import success_interval
 
 Key = jax.Array
@@ -58,8 +58,10 @@ def attempt_tasks(
     start_key, goal_key, rollout_key = jax.random.split(key, 3)
     envs = env.vector_env(count)
     try:
-        timestep = envs.reset(start_key, task)
-        goal = jax.tree.map(np.asarray, draw_goals(task, envs, np.asarray(timestep.attributes), key=goal_key))
+        timestep, drawn = draw_starts_and_goals(
+            task, envs, lambda timestep: np.asarray(timestep.attributes), start_key=start_key, goal_key=goal_key
+        )
+        goal = jax.tree.map(np.asarray, drawn)
         steps = rollout(
             TowardsGoals(policy, goal_values(goal)),
             envs,

@@ -10,6 +10,7 @@ from typing import Any
 
 from attribute_planner.agent import Agent
 from attribute_planner.configuration import TrainConfig
+from attribute_planner.environments.interface import Environment
 from attribute_planner.errors import ConfigurationError, RunDirectoryError
 from attribute_planner.evaluation.evaluate import Evaluation, evaluate
 from attribute_planner.experiments.records import Curve
@@ -31,13 +32,13 @@ def trained_planner(run: Run, run_dir: Path, say: Callable[[str], None]) -> Trai
     if not (run_dir / CONFIG).exists():
         say(f"{run.name}: training")
         train(run.environment(), seed=run.seed, run_dir=run_dir, config=wanted)
-        return _trained(RunDirectory(run_dir))
+        return trained_of(RunDirectory(run_dir))
     directory = RunDirectory(run_dir)
     require_same(directory, run, wanted)
     if not directory.is_finished():
         say(f"{run.name}: training resumes")
         train(run.environment(), run_dir=run_dir, resume=True)
-    return _trained(directory)
+    return trained_of(directory)
 
 
 def require_same(directory: RunDirectory, run: Run, wanted: TrainConfig) -> None:
@@ -73,25 +74,25 @@ def used_settings(config: TrainConfig) -> TrainConfig:
     return config
 
 
-def _trained(directory: RunDirectory) -> Trained:
-    """The trained model of a finished run directory."""
+def trained_of(directory: RunDirectory, env: Environment | None = None) -> Trained:
+    """The trained model of a finished run directory; `env` if its environment is not built in."""
     saved, metrics = json.loads((directory.path / CONFIG).read_text(encoding="utf-8")), directory.metrics()
     return Trained(
         configuration={"environment": saved["environment"], "config": saved["config"]},
         provenance=saved["provenance"],
         seconds=sum(_ends([line["seconds"] for line in metrics])),
-        scalars=scalars_of(directory),
+        scalars=scalars_of(directory, env),
         curves=curves_of(metrics),
-        evaluate=_evaluation_of(directory),
+        evaluate=_evaluation_of(directory, env),
     )
 
 
-def _evaluation_of(directory: RunDirectory) -> Evaluate:
+def _evaluation_of(directory: RunDirectory, env: Environment | None) -> Evaluate:
     """A function that measures the agent of a run directory."""
 
     @cache
     def agent(model_edges: bool, estimator: str) -> Agent:
-        return directory.agent(model_edges=model_edges).with_estimator(estimator)
+        return directory.agent(env, model_edges=model_edges).with_estimator(estimator)
 
     def measured(measurement: Measurement, episodes: int, seed: int) -> Evaluation:
         how = measurement.execution
@@ -102,12 +103,12 @@ def _evaluation_of(directory: RunDirectory) -> Evaluate:
     return measured
 
 
-def scalars_of(directory: RunDirectory) -> dict[str, float]:
+def scalars_of(directory: RunDirectory, env: Environment | None = None) -> dict[str, float]:
     """Sizes of the table, and errors on held-out data."""
-    seen, notes = directory.agent(model_edges=False).table, directory.notes()
+    seen, notes = directory.agent(env, model_edges=False).table, directory.notes()
     found: dict[str, float] = {"sets": seen.num_nodes, "edges": seen.num_edges}
     if "model_edges" in notes:
-        found["edges with model-generated ones"] = directory.agent().table.num_edges
+        found["edges with model-generated ones"] = directory.agent(env).table.num_edges
     if notes.get("detector"):
         found["detector error"] = notes["detector"]["full_set"]
         found["detector states"] = notes["detector"]["states"]

@@ -50,7 +50,8 @@ def report_text(records: Sequence[Record], scale: str, pictures: Pictures) -> st
         "# Reproduction",
         _introduction(records, scale),
         *(table_section(table, records, scale, pictures) for table in TABLES.values()),
-        _hardware_section(records),
+        hardware_section(records),
+        *_outdated(records),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -166,7 +167,7 @@ def _summed_up(entry: Entry, records: Sequence[Record]) -> str:
     return shown_aggregate(number, PERCENT) + seeds
 
 
-def _hardware_section(records: Sequence[Record]) -> str:
+def hardware_section(records: Sequence[Record]) -> str:
     """Hardware and duration of all runs."""
     groups: dict[str, list[Record]] = {}
     for record in records:
@@ -184,7 +185,7 @@ def _hardware_section(records: Sequence[Record]) -> str:
     ]
     if not rows:
         return "## Time and hardware\n\nNothing is recorded yet."
-    return "\n\n".join(["## Time and hardware", markdown([head, *rows]), SUMS, *_outdated(records)])
+    return "\n\n".join(["## Time and hardware", markdown([head, *rows]), SUMS])
 
 
 SUMS = "Minutes are summed over runs. Many runs shared a machine, which was therefore busy for less time than the sum."

@@ -35,12 +35,12 @@ def run_one(run: Run, folders: Folders, say: Say, *, only_train: bool = False) -
         raise _other_settings(run, folders)
     trained = train_or_load(run, folders.work / run.name, say)
     if record is None:
-        record = new_record(run, trained)
+        record = new_record(run, trained, command_of(run))
         write_record(folders.records, record)
     elif (record.configuration, record.trained) != (trained.configuration, trained.provenance):
         raise _other_settings(run, folders)
     for measurement in () if only_train else record.missing(run):
-        result = measure(trained, measurement, run)
+        result = measure(trained, measurement, run.episodes, run.seed)
         say(f"{run.name}: {measurement.task}, {measurement.execution.mode}: {result.success:.1%}")
         record = replace(record, results=[*record.results, result], evaluated=provenance())
         write_record(folders.records, record)
@@ -68,14 +68,14 @@ def _other_settings(run: Run, folders: Folders) -> AttributePlannerError:
     )
 
 
-def new_record(run: Run, trained: Trained) -> Record:
+def new_record(run: Run, trained: Trained, command: str) -> Record:
     """A record without results."""
     return Record(
         run=run.name,
         run_spec=run.spec.name,
         seed=run.seed,
         scale=run.scale,
-        command=command_of(run),
+        command=command,
         configuration=trained.configuration,
         trained=trained.provenance,
         evaluated=provenance(),
@@ -85,10 +85,10 @@ def new_record(run: Run, trained: Trained) -> Record:
     )
 
 
-def measure(trained: Trained, measurement: Measurement, run: Run) -> Result:
+def measure(trained: Trained, measurement: Measurement, episodes: int, seed: int) -> Result:
     """One measurement. Its tasks depend on the seed alone: all models are measured on the same tasks."""
     started = time.monotonic()
-    evaluation = trained.evaluate(measurement, run.episodes, run.seed)
+    evaluation = trained.evaluate(measurement, episodes, seed)
     return Result(
         task=measurement.task,
         mode=measurement.execution.mode,

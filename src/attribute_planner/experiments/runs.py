@@ -3,7 +3,7 @@
 A run is data: a specification (`RunSpec`), a seed and a scale. Several tables may use one run.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 from attribute_planner.configuration import TrainConfig, default_config, paper_config
 from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.registry import make
+from attribute_planner.errors import unknown_name
 from attribute_planner.storage.settings import with_setting
 
 PLANNER = "planner"
@@ -134,6 +135,30 @@ def runs_of(run_specs: Iterable[RunSpec], scale: str, seeds: int | None = None) 
 
 def _seeds(run_spec: RunSpec, scale: str) -> int:
     return SCALES[scale].baseline_seeds if run_spec.is_baseline else SCALES[scale].seeds
+
+
+def named_runs(runs: Sequence[Run], names: Sequence[str]) -> list[Run]:
+    """Those of the runs that are named, or have a prefix given, in `names`; all if there are no names.
+
+    A complete name selects that run only, even if it is a prefix of other names.
+    """
+    everything = {run.name: run for run in runs}
+    wanted = set() if names else set(everything)
+    for name in names:
+        found = {name} if name in everything else {each for each in everything if each.startswith(name)}
+        if not found:
+            raise unknown_name("run", name, list(everything))
+        wanted |= found
+    return [run for run in runs if run.name in wanted]
+
+
+def runs_in(environments: Sequence[str], runs: Sequence[Run]) -> list[Run]:
+    """Those of the runs that are in these environments; all if none is given."""
+    known = list(dict.fromkeys(run.spec.environment for run in runs))
+    for name in environments:
+        if name not in known:
+            raise unknown_name("environment", name, known)
+    return [run for run in runs if not environments or run.spec.environment in environments]
 
 
 def planner_config(run: Run) -> TrainConfig:

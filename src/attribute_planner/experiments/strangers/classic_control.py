@@ -44,7 +44,7 @@ def _car(env_id: str, goal_position: float) -> GymnasiumEnvironment:
         lambda: gymnasium.make(env_id),
         attributes=[Attribute("zone", values=range(ZONES_BELOW_GOAL + 1))],
         describe=describe,
-        tasks={"top": {"zone": ZONES_BELOW_GOAL}},
+        tasks={"goal": {"zone": ZONES_BELOW_GOAL}},
     )
 
 
@@ -60,7 +60,7 @@ def acrobot() -> GymnasiumEnvironment:
         lambda: gymnasium.make("Acrobot-v1"),
         attributes=[Attribute("height", values=range(len(TIP_HEIGHTS) + 1))],
         describe=describe,
-        tasks={"swing-up": {"height": len(TIP_HEIGHTS)}},
+        tasks={"goal": {"height": len(TIP_HEIGHTS)}},
     )
 
 
@@ -74,7 +74,7 @@ def cart_pole() -> GymnasiumEnvironment:
         lambda: gymnasium.make("CartPole-v1"),
         attributes=[Attribute("zone", values=CART_ZONES)],
         describe=describe,
-        tasks={"far-right": {"zone": "far-right"}},
+        tasks={"goal": {"zone": "far-right"}},
     )
 
 
@@ -90,7 +90,7 @@ def pendulum() -> GymnasiumEnvironment:
         lambda: gymnasium.make("Pendulum-v1"),
         attributes=[Attribute("angle", values=SECTORS), Attribute("slow")],
         describe=describe,
-        tasks={"upright": {"angle": "up", "slow": True}},
+        tasks={"goal": {"angle": "up", "slow": True}},
     )
 
 

@@ -28,7 +28,7 @@ def door_key() -> GymnasiumEnvironment:
         }
 
     attributes = [Attribute("carries_key"), Attribute("door_open"), Attribute("at_goal")]
-    return _world("DoorKey-8x8", attributes, describe, {"at-goal": {"at_goal": True}})
+    return _world("DoorKey-8x8", attributes, describe, {"goal": {"at_goal": True}})
 
 
 def unlock() -> GymnasiumEnvironment:
@@ -39,7 +39,7 @@ def unlock() -> GymnasiumEnvironment:
         return {"carries_key": simulator.carrying is not None, "door_open": _door(simulator).is_open}
 
     attributes = [Attribute("carries_key"), Attribute("door_open")]
-    return _world("Unlock", attributes, describe, {"open-door": {"door_open": True}})
+    return _world("Unlock", attributes, describe, {"goal": {"door_open": True}})
 
 
 def unlock_pickup() -> GymnasiumEnvironment:
@@ -50,7 +50,7 @@ def unlock_pickup() -> GymnasiumEnvironment:
         return {"carrying": _carried(simulator), "door_open": _door(simulator).is_open}
 
     attributes = [Attribute("carrying", values=("nothing", "key", "box")), Attribute("door_open")]
-    return _world("UnlockPickup", attributes, describe, {"pick-up": {"carrying": "box"}})
+    return _world("UnlockPickup", attributes, describe, {"goal": {"carrying": "box"}})
 
 
 def blocked_unlock_pickup() -> GymnasiumEnvironment:
@@ -71,7 +71,7 @@ def blocked_unlock_pickup() -> GymnasiumEnvironment:
         Attribute("door_blocked"),
         Attribute("door_open"),
     ]
-    return _world("BlockedUnlockPickup", attributes, describe, {"pick-up": {"carrying": "box"}})
+    return _world("BlockedUnlockPickup", attributes, describe, {"goal": {"carrying": "box"}})
 
 
 def key_corridor_r1() -> GymnasiumEnvironment:
@@ -107,7 +107,7 @@ def _key_corridor(env_id: str, num_rows: int) -> GymnasiumEnvironment:
         Attribute("carrying", values=("nothing", "key", "ball")),
         Attribute("door_open"),
     ]
-    return _world(env_id, attributes, describe, {"pick-up": {"carrying": "ball"}})
+    return _world(env_id, attributes, describe, {"goal": {"carrying": "ball"}})
 
 
 LEFT_WALL = 2
@@ -122,7 +122,7 @@ def obstructed_maze() -> GymnasiumEnvironment:
         return {"carrying": _carried(simulator), "door_open": _door(simulator).is_open}
 
     attributes = [Attribute("carrying", values=("nothing", "key", "ball")), Attribute("door_open")]
-    return _world("ObstructedMaze-1Dl", attributes, describe, {"pick-up": {"carrying": "ball"}})
+    return _world("ObstructedMaze-1Dl", attributes, describe, {"goal": {"carrying": "ball"}})
 
 
 def put_near() -> GymnasiumEnvironment:
@@ -145,7 +145,7 @@ def put_near() -> GymnasiumEnvironment:
         }
 
     attributes = [Attribute("carrying", values=("nothing", "it", "other")), Attribute("near")]
-    return _world("PutNear-6x6-N2", attributes, describe, {"put-near": {"near": True}}, with_mission=True)
+    return _world("PutNear-6x6-N2", attributes, describe, {"goal": {"near": True}}, with_mission=True)
 
 
 def _world(

@@ -76,7 +76,7 @@ def pushing() -> GymnasiumEnvironment:
         PushTable,
         attributes=[Attribute(disc, values=QUADRANTS) for disc in DISCS],
         describe=describe,
-        tasks={"opposite-corners": {"red": "top-left", "blue": "bottom-right"}},
+        tasks={"goal": {"red": "top-left", "blue": "bottom-right"}},
     )
 
 

@@ -42,7 +42,7 @@ def frozen_lake_quadrants() -> GymnasiumEnvironment:
             Attribute("at_goal"),
         ],
         describe=describe,
-        tasks={"at-goal": {"at_goal": True}},
+        tasks={"goal": {"at_goal": True}},
     )
 
 
@@ -88,7 +88,7 @@ def _lake_in_blocks(*, is_slippery: bool) -> GymnasiumEnvironment:
         lambda: gymnasium.make(LAKE, is_slippery=is_slippery),
         attributes=[Attribute("block", values=range(BLOCKS**2)), Attribute("at_goal")],
         describe=describe,
-        tasks={"at-goal": {"at_goal": True}},
+        tasks={"goal": {"at_goal": True}},
     )
 
 
@@ -103,7 +103,7 @@ def cliff_walking() -> GymnasiumEnvironment:
         lambda: gymnasium.make("CliffWalking-v1"),
         attributes=[Attribute("zone", values=range(CLIFF_COLUMNS // COLUMNS_PER_ZONE)), Attribute("at_goal")],
         describe=describe,
-        tasks={"at-goal": {"at_goal": True}},
+        tasks={"goal": {"at_goal": True}},
     )
 
 
@@ -126,7 +126,7 @@ def taxi() -> GymnasiumEnvironment:
             Attribute("at_goal"),
         ],
         describe=describe,
-        tasks={"deliver": {"at_goal": True}},
+        tasks={"goal": {"at_goal": True}},
     )
 
 
@@ -141,7 +141,7 @@ def taxi_without_destination() -> GymnasiumEnvironment:
         lambda: gymnasium.make("Taxi-v4"),
         attributes=[Attribute("passenger", values=PLACES), Attribute("at_goal")],
         describe=describe,
-        tasks={"deliver": {"at_goal": True}},
+        tasks={"goal": {"at_goal": True}},
     )
 
 

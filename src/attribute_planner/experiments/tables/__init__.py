@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from attribute_planner.errors import unknown_name
 from attribute_planner.experiments.records import Record
 from attribute_planner.experiments.run_specs import RUN_SPECS
-from attribute_planner.experiments.runs import SCALES, Run, RunSpec, runs_of
+from attribute_planner.experiments.runs import SCALES, Run, RunSpec, named_runs, runs_of
 from attribute_planner.experiments.tables import (
     blocks,
     continuous,
@@ -42,25 +42,14 @@ SUMMARY = summary.TABLE
 def chosen_runs(
     tables: Iterable[str] = (), scale: str = "paper", seeds: int | None = None, names: Sequence[str] = ()
 ) -> list[Run]:
-    """The runs of the given tables (default: all), restricted to those named, or with a prefix given, in `names`.
-
-    A complete name selects that run only, even if it is a prefix of other names.
-    """
+    """The runs of the given tables (default: all), restricted to those named, or with a prefix given, in `names`."""
     tables = tuple(tables)
     for table in tables:
         if table not in TABLES:
             raise unknown_name("table", table, TABLES)
     if scale not in SCALES:
         raise unknown_name("scale", scale, SCALES)
-    runs = runs_of(run_specs_of(tables or TABLES), scale, seeds)
-    everything = {run.name: run for run in runs}
-    wanted = set() if names else set(everything)
-    for name in names:
-        found = {name} if name in everything else {each for each in everything if each.startswith(name)}
-        if not found:
-            raise unknown_name("run", name, list(everything))
-        wanted |= found
-    return [run for run in runs if run.name in wanted]
+    return named_runs(runs_of(run_specs_of(tables or TABLES), scale, seeds), names)
 
 
 def run_of(record: Record) -> Run:
