@@ -8,12 +8,9 @@ The agent explores without rewards. Then it is evaluated on two tasks: open the 
 import argparse
 
 import gymnasium
-import numpy as np
 from minigrid.wrappers import FullyObsWrapper
 
 import attribute_planner as ap
-
-OBJECTS, STATES, DIRECTIONS = (np.eye(size, dtype=np.float32) for size in (11, 4, 4))
 
 
 def main() -> None:
@@ -45,7 +42,6 @@ def make_doorkey() -> ap.Environment:
         lambda: FullyObsWrapper(gymnasium.make("MiniGrid-DoorKey-5x5-v0")),
         attributes=[ap.Attribute("carries_key"), ap.Attribute("door_open"), ap.Attribute("at_goal")],
         describe=describe,
-        encode_observation=encode,
         tasks={"at-goal": {"at_goal": True}, "open-door": {"door_open": True}},
         action_names=["left", "right", "forward", "pick up", "drop", "toggle", "done"],
     )
@@ -58,14 +54,6 @@ def describe(observation, info, env) -> dict[str, bool]:
     underfoot = grid.get(*env.unwrapped.agent_pos)
     at_goal = underfoot is not None and underfoot.type == "goal"
     return {"carries_key": env.unwrapped.carrying is not None, "door_open": door.is_open, "at_goal": at_goal}
-
-
-def encode(observation) -> np.ndarray:
-    """One-hot codes of the objects, their states and the agent's direction: MiniGrid's "image" is a grid of codes."""
-    grid = observation["image"]
-    return np.concatenate(
-        [OBJECTS[grid[..., 0]].ravel(), STATES[grid[..., 2]].ravel(), DIRECTIONS[observation["direction"]]]
-    )
 
 
 if __name__ == "__main__":

@@ -191,6 +191,23 @@ def test_pictures_stay_pictures_with_channels_last(shape: tuple[int, ...], same_
     assert seen[1, 2, 0] == picture[same_pixel]
 
 
+def test_a_large_grid_of_small_integers_is_not_an_image():
+    space, grid = spaces.Box(0, 255, (19, 19, 3), np.uint8), np.full((19, 19, 3), 10, np.uint8)
+    assert isinstance(encoder_for(space).spec, ImageSpec)
+    assert isinstance(encoder_for(space, grid + 100).spec, ImageSpec)
+    assert isinstance(encoder_for(space, 0 * grid).spec, ImageSpec), "the first image of an episode may be black"
+    assert encoder_for(space, grid).spec == FlatSpec((Part("", (19, 19, 3), "numbers", 0, 16),), "uint8")
+
+
+def test_an_image_inside_others_stays_an_image():
+    space = spaces.Dict({"view": spaces.Box(0, 255, (3, 20, 24), np.uint8), "way": spaces.Discrete(4)})
+    encoder = encoder_for(space)
+    assert encoder.spec == FlatSpec((Part("view", (20, 24, 3), "image"), Part("way", (), "choice", 0, 4)), "uint8")
+    picture = np.arange(3 * 20 * 24).reshape(3, 20, 24).astype(np.uint8)
+    seen = encoder.encode({"view": picture, "way": 2})
+    assert np.array_equal(seen[:-1].reshape(20, 24, 3), np.moveaxis(picture, 0, -1)) and seen[-1] == 2
+
+
 def test_a_users_encoding_says_what_the_agent_sees():
     assert encoder_by(lambda number: np.eye(4)[number], 0).encode(2).tolist() == [0, 0, 1, 0]
     assert encoder_by(lambda _: np.zeros((16, 16, 3), np.uint8), None).spec == ImageSpec(16, 16, 3)

@@ -137,6 +137,7 @@ def test_a_healthy_environment_is_reported_with_what_was_seen():
     assert str(report).splitlines() == [
         "lamps: no fault in 200 random steps; 16 episodes ended",
         "  observed: 2 attribute sets, 2 transitions between them",
+        "  observation: 2 numbers, unchanged",
         "  tasks: other",
         "  images: 4 × 6 pixels",
         "  warning: attribute 'broken' never changed in 25 random steps.",

@@ -77,16 +77,17 @@ class Part:
 
     name: its name in the environment's space; empty if the observation has only one part.
     shape: its shape before it was flattened.
-    kind: `numbers`; `choice`, one of a finite number of values; or `text`, the hashes of its words.
+    kind: `numbers`; `choice`, one of a finite number of values; `text`, the hashes of its words; or `image`, whose
+        shape is `[height, width, channels]`.
     first, slots: the values `first` to `first + slots - 1` can be one-hot; `slots` is 0 if no value can.
     integers: whether the space holds integers only.
     """
 
     name: str
     shape: tuple[int, ...]
-    kind: Literal["numbers", "choice", "text"]
-    first: int
-    slots: int
+    kind: Literal["numbers", "choice", "text", "image"]
+    first: int = 0
+    slots: int = 0
     integers: bool = True
 
     @property

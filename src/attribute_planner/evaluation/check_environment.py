@@ -25,10 +25,11 @@ from attribute_planner.environments.contract import (
 )
 from attribute_planner.environments.interface import Environment, PureEnvironment
 from attribute_planner.environments.purity import check_purity
-from attribute_planner.environments.spaces import Action, Observation
+from attribute_planner.environments.spaces import Action, FlatSpec, Observation
 from attribute_planner.environments.tasks import Task, is_solved_at_start
 from attribute_planner.environments.vector_env import TimeStep, VectorEnv
 from attribute_planner.errors import EnvironmentFaultError, require_positive
+from attribute_planner.evaluation.observation_report import observation_lines
 
 Key = jax.Array
 
@@ -46,6 +47,7 @@ class EnvironmentReport:
     environment: name of the environment.
     steps, episodes: number of steps and of finished episodes in all environments together.
     attribute_sets, transitions: number of different ones observed; `None` if f is not given.
+    observation: what the agent makes of each part of an observation.
     tasks: names of the tasks.
     image: height and width of rendered images; `None` if the environment cannot be rendered.
     warnings: what is unusual but possible.
@@ -56,6 +58,7 @@ class EnvironmentReport:
     episodes: int
     attribute_sets: int | None
     transitions: int | None
+    observation: tuple[str, ...]
     tasks: tuple[str, ...]
     image: tuple[int, int] | None
     warnings: tuple[str, ...]
@@ -66,6 +69,7 @@ class EnvironmentReport:
             lines.append(
                 f"  observed: {self.attribute_sets:,} attribute sets, {self.transitions:,} transitions between them"
             )
+        lines += [f"  observation: {line}" for line in self.observation]
         lines.append(f"  tasks: {', '.join(self.tasks) or 'none'}")
         lines.append("  images: " + (f"{self.image[0]} × {self.image[1]} pixels" if self.image else "none"))
         return "\n".join(lines + [f"  warning: {warning}" for warning in self.warnings])
@@ -102,6 +106,7 @@ def check_environment(env: Environment, steps: int = 200, seed: int = 0) -> Envi
         episodes=observed.episodes,
         attribute_sets=len(observed.sets) if env.has_attribute_fn else None,
         transitions=len(observed.transitions) if env.has_attribute_fn else None,
+        observation=observation_lines(env.observation, np.concatenate(envs.flat)),
         tasks=tuple(env.tasks),
         image=image,
         warnings=(*_warnings(env, observed, steps), *remarks),
@@ -133,13 +138,14 @@ class Observed:
 
 
 class CheckedVectorEnv(VectorEnv):
-    """Passes all calls on to a `VectorEnv`, and checks and counts what it returns."""
+    """Passes all calls on to a `VectorEnv`, and checks and counts what it returns; `flat` has all raw observations."""
 
     def __init__(self, env: Environment, envs: VectorEnv) -> None:
         self.env, self.inner, self.num_envs = env, envs, envs.num_envs
         self.observed = Observed(np.zeros(len(env.attributes), bool))
         self._steps, self._ages = 0, np.zeros(envs.num_envs, int)
         self._last: TimeStep | None = None
+        self.flat: list[np.ndarray] = [np.zeros((0, *env.observation.shape), env.observation.dtype)]
 
     def reset(self, key: Key, task: Task | None = None) -> TimeStep:
         with blaming(self.env, "reset" if task is None else f"start of task {task.name!r}"):
@@ -177,6 +183,8 @@ class CheckedVectorEnv(VectorEnv):
 
     def _checked(self, timestep: TimeStep) -> TimeStep:
         check_timestep(self.env, timestep, self.num_envs)
+        if isinstance(self.env.observation, FlatSpec):
+            self.flat.append(np.asarray(timestep.observation))
         return timestep if self.env.has_attribute_fn else replace(timestep, attributes=None)
 
     def _count(self, after: TimeStep) -> None:

@@ -4,6 +4,7 @@ An attribute value of −1 means "not given": an exploring policy has no goal, a
 """
 
 import abc
+import math
 
 import equinox as eqx
 import jax
@@ -75,24 +76,60 @@ class VectorEncoder(Encoder):
 
 
 class FlatEncoder(Encoder):
-    """For raw values: the first layer scales or one-hot encodes them and adds the attributes; another layer follows."""
+    """For raw values: a first layer scales, one-hot encodes or convolves them and adds the attributes; another follows.
 
-    raw: FlatInput
+    raw: the input layer of all parts but images; `None` if there are no others.
+    images: the networks of the parts that are images.
+    """
+
+    raw: FlatInput | None
+    images: tuple["ImagePart", ...]
     attributes: Dense
     tower: Tower
     features: int = eqx.field(static=True)
     space: AttributeSpace = eqx.field(static=True)
 
     def __init__(self, spec: FlatSpec, space: AttributeSpace, hidden_size: int, *, key: Key) -> None:
-        raw_key, attribute_key, tower_key = jax.random.split(key, 3)
-        self.raw = FlatInput(spec, hidden_size, key=raw_key)
+        raw_key, attribute_key, tower_key, image_key = jax.random.split(key, 4)
+        kinds = [part.kind for part in spec.parts]
+        self.raw = None if set(kinds) == {"image"} else FlatInput(spec, hidden_size, key=raw_key)
+        places = [place for place, kind in enumerate(kinds) if kind == "image"]
+        keys = jax.random.split(image_key, len(places))
+        self.images = tuple(ImagePart(spec, place, hidden_size, key=k) for place, k in zip(places, keys, strict=True))
         self.attributes = Dense(2 * int(space.sizes.sum()), hidden_size, gain=1.0, key=attribute_key)
         self.tower = Tower(hidden_size, (hidden_size,), key=tower_key)
         self.features, self.space = hidden_size, space
 
     def __call__(self, observation: Shaped[jax.Array, "*batch size"], values: Values, goal: Values) -> Features:
         slots = [self.space.one_hot(values), self.space.one_hot(still_to_change(values, goal))]
-        return self.tower(elu(self.raw(observation) + self.attributes(jnp.concatenate(slots, axis=-1))))
+        summed = self.attributes(jnp.concatenate(slots, axis=-1))
+        for layer in (self.raw, *self.images):
+            summed = summed if layer is None else summed + layer(observation)
+        return self.tower(elu(summed))
+
+
+class ImagePart(eqx.Module):
+    """An image within a flat array: convolutions and a linear layer."""
+
+    convolutions: Convolutions
+    picture: Dense
+    start: int = eqx.field(static=True)
+    shape: tuple[int, int, int] = eqx.field(static=True)
+
+    def __init__(self, spec: FlatSpec, place: int, outputs: int, *, key: Key) -> None:
+        convolution_key, image_key = jax.random.split(key)
+        self.start = sum(part.size for part in spec.parts[:place])
+        height, width, channels = spec.parts[place].shape
+        self.shape = height, width, channels
+        planes, features = _convolved(ImageSpec(height, width, channels))
+        self.convolutions = Convolutions(planes, key=convolution_key)
+        self.picture = Dense(features, outputs, gain=1.0, key=image_key)
+
+    def __call__(self, observation: Shaped[jax.Array, "*batch size"]) -> Float[jax.Array, "*batch outputs"]:
+        flat = observation[..., self.start : self.start + math.prod(self.shape)]
+        images = flat.reshape(-1, *self.shape).astype(jnp.float32) / 255 - 0.5
+        maps = self.convolutions(images)[-1]
+        return self.picture(maps.reshape(len(images), -1)).reshape(*observation.shape[:-1], -1)
 
 
 class ImageEncoder(Encoder):
@@ -114,16 +151,13 @@ class ImageEncoder(Encoder):
         self, spec: ImageSpec, space: AttributeSpace, hidden_size: int, keypoints: int = 0, *, key: Key
     ) -> None:
         convolution_key, image_key, target_key, tower_key, keypoint_key = jax.random.split(key, 5)
-        channels, height, columns = [spec.channels], spec.height, spec.width
-        while len(channels) <= MAX_CONVOLUTIONS and (len(channels) == 1 or min(height, columns) > SMALLEST_MAP):
-            channels.append(min(16 * 2 ** (len(channels) - 1), 64))
-            height, columns = -(-height // 2), -(-columns // 2)
+        channels, features = _convolved(spec)
         self.convolutions = Convolutions(channels, key=convolution_key)
         self.keypoints = None
         if keypoints:
             map_channels = channels[min(KEYPOINT_MAP + 1, len(channels) - 1)]
             self.keypoints = Keypoints(map_channels, keypoints, key=keypoint_key)
-        self.picture = Dense(height * columns * channels[-1] + 2 * keypoints, hidden_size, key=image_key)
+        self.picture = Dense(features + 2 * keypoints, hidden_size, key=image_key)
         self.target = Dense(2 * int(space.sizes.sum()), hidden_size, key=target_key)
         self.tower = Tower(2 * hidden_size, (hidden_size, hidden_size), key=tower_key)
         self.features, self.space = hidden_size, space
@@ -143,6 +177,16 @@ class ImageEncoder(Encoder):
 MAX_CONVOLUTIONS = 5
 SMALLEST_MAP = 4
 """No further convolution below this map size: an image of 128 × 128 gets the paper's five, one of 56 × 56 four."""
+
+
+def _convolved(spec: ImageSpec) -> tuple[list[int], int]:
+    """The number of channels before and after each convolution of an image, and the size of the last map."""
+    channels, height, columns = [spec.channels], spec.height, spec.width
+    while len(channels) <= MAX_CONVOLUTIONS and (len(channels) == 1 or min(height, columns) > SMALLEST_MAP):
+        channels.append(min(16 * 2 ** (len(channels) - 1), 64))
+        height, columns = -(-height // 2), -(-columns // 2)
+    return channels, height * columns * channels[-1]
+
 
 CONTRAST = 4.0
 """Factor on the input image if keypoints are used: the network learns slightly faster."""

@@ -1,4 +1,4 @@
-"""How networks see the raw values of a `FlatSpec`: numbers are normalised, small integers are one-hot.
+"""How networks see the raw values of a `FlatSpec`: numbers are normalised, small integers one-hot, images convolved.
 
 `ObservationStatistics` are part of a network, in its `FlatInput`. They are saved with it and are not trained. Training
 sets them by these functions, which accept any network and do nothing if it has no `FlatInput`:
@@ -9,7 +9,7 @@ sets them by these functions, which accept any network and do nothing if it has 
 
 A train state must not be passed: the moments in its optimiser have the form of the network.
 
-A component is treated by what was seen of it:
+A component is treated by what the space says and what was seen of it:
 
 - a choice of the space (Discrete, MultiDiscrete, MultiBinary) or a word of a text is always one-hot;
 - one that only took whole numbers in a small range is one-hot; each value has a row of weights of its own, which does
@@ -17,9 +17,10 @@ A component is treated by what was seen of it:
 - if the range has no rows because the observation is too large, whole numbers from −1 to 1 are left unchanged;
 - any other is normalised by its mean and standard deviation. A component that never changed is 0.
 
-Before the first observations, components of integer type are one-hot and the others are left unchanged.
+Before the first observations, numbers of integer type are one-hot and the others are left unchanged.
 """
 
+from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar
 
 import equinox as eqx
@@ -42,123 +43,147 @@ CONSTANT = 1e-6
 
 
 class ObservationStatistics(eqx.Module):
-    """Statistics of each component of an observation; all arrays are `float32`, so that optimisers accept them.
+    """Statistics of each number of an observation; all arrays are `float32`, so that optimisers accept them.
+
+    Numbers are the components of parts of that kind: choices, texts and images need no statistics.
 
     count: number of observations.
-    mean, variance: of each component.
-    coded: 1 for components that only took whole numbers in their range, else 0.
+    mean, variance: of each number.
+    coded: 1 for those that were only whole numbers in their range, else 0.
     """
 
     count: Float[jax.Array, ""]
-    mean: Float[jax.Array, "size"]
-    variance: Float[jax.Array, "size"]
-    coded: Float[jax.Array, "size"]
+    mean: Float[jax.Array, "numbers"]
+    variance: Float[jax.Array, "numbers"]
+    coded: Float[jax.Array, "numbers"]
 
 
 class Components(NamedTuple):
-    """What the space says of each component, `[size]`.
+    """Some components of an observation.
 
-    first, slots: the range of values that can be one-hot.
-    integers: whether the space holds integers.
-    fixed: whether it is one-hot whatever was seen.
+    place: `[n]` where they are in the flat array.
+    first, slots: `[n]` the range of values that can be one-hot; no value can if `slots` is 0.
+    integers: `[n]` whether the space holds integers.
     """
 
+    place: np.ndarray
     first: np.ndarray
     slots: np.ndarray
     integers: np.ndarray
-    fixed: np.ndarray
+
+    def take(self, which: np.ndarray) -> "Components":
+        return Components(*(column[which] for column in self))
 
 
-def components_of(spec: FlatSpec) -> Components:
-    """What the space says of each component."""
+class Layout(NamedTuple):
+    """The components that are numbers, and those that are one-hot whatever was seen."""
+
+    numbers: Components
+    choices: Components
+
+
+@lru_cache
+def layout_of(spec: FlatSpec) -> Layout:
+    """Which components of an observation are numbers and which are choices."""
     sizes = [part.size for part in spec.parts]
-    columns = [(part.first, part.slots, part.integers, part.kind != "numbers") for part in spec.parts]
-    return Components(*(np.repeat(column, sizes) for column in zip(*columns, strict=True)))
+    first, slots, integers = (
+        np.repeat([getattr(part, name) for part in spec.parts], sizes) for name in ("first", "slots", "integers")
+    )
+    kind = np.repeat([part.kind for part in spec.parts], sizes)
+    every = Components(np.arange(len(kind)), first.astype(np.int32), slots.astype(np.int32), integers)
+    return Layout(every.take(kind == "numbers"), every.take((kind == "choice") | (kind == "text")))
 
 
 def initial_statistics(spec: FlatSpec) -> ObservationStatistics:
     """The statistics before the first observation: those of which nothing but the space is known."""
-    size, components = spec.shape[0], components_of(spec)
-    coded = (components.integers & (components.slots > 0)) | components.fixed
-    return ObservationStatistics(jnp.zeros(()), jnp.zeros(size), jnp.ones(size), jnp.asarray(coded, jnp.float32))
+    numbers = layout_of(spec).numbers
+    coded = jnp.asarray(numbers.integers & (numbers.slots > 0), jnp.float32)
+    return ObservationStatistics(jnp.zeros(()), jnp.zeros(len(coded)), jnp.ones(len(coded)), coded)
 
 
 def updated(
     statistics: ObservationStatistics, spec: FlatSpec, observations: Shaped[Any, "*batch size"]
 ) -> ObservationStatistics:
-    """The statistics of all observations so far, on the host and in double precision."""
-    values = np.asarray(observations, np.float64).reshape(-1, spec.shape[0])
-    if not len(values):
+    """The statistics of all observations so far, computed on the host in double precision."""
+    numbers = layout_of(spec).numbers
+    values = np.asarray(observations).reshape(-1, spec.shape[0])[:, numbers.place].astype(np.float64)
+    before, count = float(statistics.count), float(statistics.count) + len(values)
+    if count == before:
         return statistics
-    is_first = float(statistics.count) == 0
-    components, before = components_of(spec), 0.0 if is_first else float(statistics.count)
-    coded = components.fixed | np.all(_in_range(components, values), axis=0)
-    if not is_first:
+    coded = _in_range(numbers, values).all(axis=0)
+    if before:
         coded &= np.asarray(statistics.coded) > 0
-    share = len(values) / (before + len(values))
+    # The means and variances of two samples give those of both together (Chan et al.).
+    share = len(values) / count
     mean, variance = np.asarray(statistics.mean, float), np.asarray(statistics.variance, float)
     step = values.mean(axis=0) - mean
     variance = (1 - share) * variance + share * values.var(axis=0) + share * (1 - share) * step**2
-    each = (before + len(values), mean + share * step, variance, coded)
+    each = (count, mean + share * step, variance, coded)
     return ObservationStatistics(*(jnp.asarray(array, jnp.float32) for array in each))
 
 
-def _in_range(components: Components, values: np.ndarray) -> np.ndarray:
-    """`[N, size]` whether each value is a whole number with a row; from −1 to 1 where no value has one."""
-    first = np.where(components.slots > 0, components.first, -1)
-    last = np.where(components.slots > 0, components.first + components.slots - 1, 1)
+def _in_range(numbers: Components, values: np.ndarray) -> np.ndarray:
+    """`[N, numbers]` whether each value is a whole number with a row; from −1 to 1 where no value has one."""
+    first = np.where(numbers.slots > 0, numbers.first, -1)
+    last = np.where(numbers.slots > 0, numbers.first + numbers.slots - 1, 1)
     return (values >= first) & (values <= last) & (values == np.round(values))
 
 
 class FlatInput(eqx.Module):
-    """The first layer for a `FlatSpec`: a linear function of normalised numbers and one-hot values."""
+    """The first layer for numbers, choices and texts: a linear function of normalised numbers and one-hot values."""
 
     statistics: ObservationStatistics
     bag: BagOfWords | None
-    numbers: Dense
+    numbers: Dense | None
     spec: FlatSpec = eqx.field(static=True)
 
     def __init__(self, spec: FlatSpec, outputs: int, *, key: Key) -> None:
         bag_key, number_key = jax.random.split(key)
-        slots = components_of(spec).slots
+        numbers, choices = layout_of(spec)
+        slots = np.concatenate([numbers.slots, choices.slots])
         self.statistics = initial_statistics(spec)
-        self.bag = None
+        self.bag = self.numbers = None
         if slots.any():
             self.bag = BagOfWords(int(slots.sum()), outputs, words=int((slots > 0).sum()), key=bag_key)
-        self.numbers = Dense(spec.shape[0], outputs, gain=1.0, key=number_key)
+        if len(numbers.place):
+            self.numbers = Dense(len(numbers.place), outputs, gain=1.0, key=number_key)
         self.spec = spec
 
     def __call__(self, observation: Shaped[jax.Array, "*batch size"]) -> Float[jax.Array, "*batch outputs"]:
-        outputs = self.numbers(self.normalised(observation))
-        return outputs if self.bag is None else outputs + self.bag(self.rows(observation))
+        layers = []
+        if self.numbers is not None:
+            layers.append(self.numbers(self.normalised(observation)))
+        if self.bag is not None:
+            layers.append(self.bag(self.rows(observation)))
+        return sum(layers[1:], layers[0])
 
-    def normalised(self, observation: Shaped[jax.Array, "*batch size"]) -> Float[jax.Array, "*batch size"]:
-        """The components that are not one-hot, normalised; 0 for the others."""
-        components, statistics = components_of(self.spec), jax.lax.stop_gradient(self.statistics)
+    def normalised(self, observation: Shaped[jax.Array, "*batch size"]) -> Float[jax.Array, "*batch numbers"]:
+        """The numbers, normalised; 0 for those that are one-hot."""
+        numbers, statistics = layout_of(self.spec).numbers, jax.lax.stop_gradient(self.statistics)
         coded, lead = statistics.coded > 0, (1,) * (observation.ndim - 1)
-        has_rows = jnp.asarray(components.slots > 0)
         deviation = jnp.sqrt(statistics.variance)
         is_constant = deviation <= CONSTANT * jnp.abs(statistics.mean)
         scale = jnp.where(is_constant, 0.0, 1 / jnp.where(is_constant, 1.0, deviation))
-        scale = jnp.where(coded, jnp.where(has_rows, 0.0, 1.0), scale)
+        scale = jnp.where(coded, jnp.asarray(numbers.slots == 0, jnp.float32), scale)
         mean = jnp.where(coded, 0.0, statistics.mean)
-        mean, scale = mean.reshape(*lead, -1), scale.reshape(*lead, -1)
-        return jnp.clip((observation.astype(jnp.float32) - mean) * scale, -LARGEST, LARGEST)
+        values = observation[..., numbers.place].astype(jnp.float32)
+        return jnp.clip((values - mean.reshape(*lead, -1)) * scale.reshape(*lead, -1), -LARGEST, LARGEST)
 
     def rows(self, observation: Shaped[jax.Array, "*batch size"]) -> Int[jax.Array, "*batch coded"]:
         """The row of each one-hot component; −1 where it has none."""
-        components = components_of(self.spec)
-        which = np.flatnonzero(components.slots)
-        first, slots = (each[which].astype(np.int32) for each in components[:2])
-        starts = (np.cumsum(slots) - slots).astype(np.int32)
+        numbers, choices = layout_of(self.spec)
+        has_slots = numbers.slots > 0
+        coded = jax.lax.stop_gradient(self.statistics.coded)[has_slots] > 0
+        coded = jnp.concatenate([coded, jnp.ones(len(choices.place), bool)])
+        pairs = zip(numbers.take(has_slots), choices, strict=True)
+        place, first, slots, _ = (np.concatenate(pair) for pair in pairs)
+        starts = np.cumsum(slots, dtype=np.int32) - slots
         lead = (1,) * (observation.ndim - 1)
-        first, slots, starts = (jnp.asarray(each).reshape(*lead, -1) for each in (first, slots, starts))
-        values = observation[..., which]
+        first, slots, starts, coded = (jnp.asarray(each).reshape(*lead, -1) for each in (first, slots, starts, coded))
+        values = observation[..., place]
         whole = values.astype(jnp.int32)
-        place = whole - first
-        coded = jax.lax.stop_gradient(self.statistics.coded)[which].reshape(*lead, -1) > 0
-        has_row = coded & (place >= 0) & (place < slots) & (whole.astype(values.dtype) == values)
-        return jnp.where(has_row, starts + place, -1)
+        has_row = coded & (whole >= first) & (whole - first < slots) & (whole.astype(values.dtype) == values)
+        return jnp.where(has_row, starts + whole - first, -1)
 
 
 def _is_input(node: Any) -> bool:

@@ -54,8 +54,8 @@ def from_gymnasium(
         an integer array `[N, A]` of value indices.
     tasks: goals for evaluation, by name; by default one task, whose goal is another value of a random attribute.
     episode_steps: number of steps after which an episode is truncated; by default the environment's own limit, or 200.
-    encode_observation: converts an observation into an array for the networks: numbers of about −1 to 1, or a `uint8`
-        image; by default an image is not changed, and anything else is flattened, with discrete values as one-hot.
+    encode_observation: converts an observation into an array of numbers or a `uint8` image; rarely needed. By default
+        all parts of an observation are used, as `check_environment` says.
     action_names: names of the actions, in order.
     name: name of the environment; by default its Gymnasium id.
     """
@@ -161,10 +161,8 @@ def _tasks(
 
 
 def _encoder(env: gymnasium.Env, encode: Callable[[Any], Any] | None) -> Encoder:
-    if encode is None:
-        return encoder_for(env.observation_space)
     example, _ = env.reset(seed=0)
-    return encoder_by(encode, example)
+    return encoder_for(env.observation_space, example) if encode is None else encoder_by(encode, example)
 
 
 def _episode_steps(env: gymnasium.Env, wanted: int | None) -> int:

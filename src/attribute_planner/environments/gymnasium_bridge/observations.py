@@ -55,13 +55,16 @@ Read = Callable[[Any], np.ndarray]
 """Reads the values of one part, as a flat array, from an observation."""
 
 
-def encoder_for(space: spaces.Space) -> Encoder:
-    """The encoder of a space: images are not changed, everything else is flattened."""
-    if isinstance(space, spaces.Box) and _is_image(space.shape, space.dtype):
+def encoder_for(space: spaces.Space, example: Any = None) -> Encoder:
+    """The encoder of a space: images are not changed, everything else is flattened.
+
+    example: an observation, which distinguishes an image from a large grid of small integers.
+    """
+    if isinstance(space, spaces.Box) and _is_image(space.shape, space.dtype) and not _is_grid(example):
         image = _image_encoder(space.shape)
         return Encoder(image.spec, lambda observation: image.encode(_fitting(space, observation)))
     parts, reads, bounds = [], [], []
-    for part, read, low, high in _parts_of(space, ""):
+    for part, read, low, high in _parts_of(space, "", example):
         parts.append(part)
         reads.append(read)
         bounds.append((low, high))
@@ -97,14 +100,15 @@ def encoder_by(function: Callable[[Any], Any], example: Any) -> Encoder:
     return Encoder(spec, _joined([read], spec))
 
 
-def _parts_of(space: spaces.Space, name: str) -> list[tuple[Part, Read, float, float]]:
+def _parts_of(space: spaces.Space, name: str, example: Any) -> list[tuple[Part, Read, float, float]]:
     """The parts of a space, each with the function that reads it and its lowest and highest value."""
     if isinstance(space, spaces.Dict):
-        return [part for key, inner in space.spaces.items() for part in _inner_parts(key, inner, name)]
+        return [part for key, inner in space.spaces.items() for part in _inner_parts(key, inner, name, example)]
     if isinstance(space, spaces.Tuple):
-        return [part for key, inner in enumerate(space.spaces) for part in _inner_parts(key, inner, name)]
+        return [part for key, inner in enumerate(space.spaces) for part in _inner_parts(key, inner, name, example)]
     if isinstance(space, spaces.Box):
-        return [_box_part(space, name)]
+        is_image = _is_image(space.shape, space.dtype) and not _is_grid(example)
+        return [_image_part(space, name) if is_image else _box_part(space, name)]
     if isinstance(space, spaces.Discrete):
         return [_choice_part(name, (), int(space.start), int(space.start + space.n) - 1)]
     if isinstance(space, spaces.MultiDiscrete):
@@ -119,14 +123,15 @@ def _parts_of(space: spaces.Space, name: str) -> list[tuple[Part, Read, float, f
     )
 
 
-def _inner_parts(key: Any, inner: spaces.Space, outer: str) -> list[tuple[Part, Read, float, float]]:
+def _inner_parts(key: Any, inner: spaces.Space, outer: str, example: Any) -> list[tuple[Part, Read, float, float]]:
     """The parts of what a dictionary or tuple holds under `key`."""
 
     def of(read: Read) -> Read:
         return lambda observation: read(observation[key])
 
     name = f"{outer}.{key}" if outer else str(key)
-    return [(part, of(read), low, high) for part, read, low, high in _parts_of(inner, name)]
+    found = _parts_of(inner, name, None if example is None else example[key])
+    return [(part, of(read), low, high) for part, read, low, high in found]
 
 
 def _choice_part(name: str, shape: tuple[int, ...], low: int, high: int) -> tuple[Part, Read, float, float]:
@@ -145,6 +150,12 @@ def _box_part(space: spaces.Box, name: str) -> tuple[Part, Read, float, float]:
     integers = not np.issubdtype(space.dtype, np.floating)
     part = _numbers_part(name, space.shape, low, high, integers)
     return part, lambda observation: _fitting(space, observation).reshape(-1), low, high
+
+
+def _image_part(space: spaces.Box, name: str) -> tuple[Part, Read, float, float]:
+    image = _image_encoder(space.shape)
+    part = Part(name, image.spec.shape, "image")
+    return part, lambda observation: image.encode(_fitting(space, observation)).reshape(-1), 0, 255
 
 
 def _numbers_part(name: str, shape: tuple[int, ...], low: float, high: float, integers: bool) -> Part:
@@ -203,6 +214,11 @@ def _is_image(shape: tuple[int, ...], dtype: Any) -> bool:
         return False
     *sides, channels = _channels_last(shape)
     return min(sides) >= SMALLEST_IMAGE and channels <= MAX_CHANNELS
+
+
+def _is_grid(example: Any) -> bool:
+    """Whether an array that could be an image is a grid of small integers: it holds several, and no larger number."""
+    return example is not None and 0 < int(np.max(example)) < MAX_CODES
 
 
 def _channels_last(shape: tuple[int, ...]) -> tuple[int, ...]:
