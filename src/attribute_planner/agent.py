@@ -17,6 +17,7 @@ from attribute_planner.evaluation.pursue import pursue
 from attribute_planner.models.detector import AttributeDetector
 from attribute_planner.models.forward_model import ForwardModel
 from attribute_planner.models.policy import GoalPolicy
+from attribute_planner.planning.arrival import ArrivalModel
 from attribute_planner.planning.belief import perceive
 from attribute_planner.planning.episode import Episode
 from attribute_planner.planning.executor import Execution, Executor, Parts, executor_named
@@ -38,6 +39,8 @@ class Agent:
     deterministic: whether the policy always takes its most probable action.
     forward_model: P(ρ' | s, a), where it was learned.
     model_error: how often the forward model was wrong on steps that it had not learned from.
+    stop_on_any_change: whether an attempt ends with any change of the attributes.
+    arrival: how the policy's values tell the success of an attempt, where it estimates them.
     """
 
     env: Environment
@@ -48,6 +51,8 @@ class Agent:
     deterministic: bool = False
     forward_model: ForwardModel | None = None
     model_error: float = 0.0
+    stop_on_any_change: bool = True
+    arrival: ArrivalModel | None = None
 
     def with_estimator(self, name: str) -> "Agent":
         """The same agent with another estimate of c_π: `ratio`, `posterior`, `alike` or `visits`."""
@@ -138,6 +143,8 @@ class Agent:
             self.deterministic,
             self.forward_model,
             self.model_error,
+            self.stop_on_any_change,
+            self.arrival,
         )
 
     @cached_property

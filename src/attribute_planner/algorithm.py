@@ -7,10 +7,12 @@ table that training produced and executes the plan with the policy: `planning/`.
 from dataclasses import dataclass
 
 import jax
+import numpy as np
 
 from attribute_planner.agent import Agent
 from attribute_planner.configuration import TrainConfig
 from attribute_planner.data.examples import symmetric_counts
+from attribute_planner.data.replay import Replay
 from attribute_planner.environments.interface import Environment
 from attribute_planner.learning.progress import Watch, nobody
 from attribute_planner.models.detector import AttributeDetector
@@ -20,6 +22,7 @@ from attribute_planner.phases.detect import Detected, detect
 from attribute_planner.phases.explore import Explored, explore
 from attribute_planner.phases.forward_model import FittedForwardModel, add_model_edges, fit_forward_model
 from attribute_planner.phases.practise import Practised, practise
+from attribute_planner.planning.arrival import fit_arrival
 from attribute_planner.transitions.counting import TransitionCounts
 from attribute_planner.transitions.table import TransitionTable, table_of_counts
 
@@ -37,6 +40,9 @@ class Progress:
     model_edges: TransitionTable | None = None
 
 
+EVIDENCE = 5.0
+"""Attempts that a transition which exploration never saw must have had to be planned with."""
+
 NOTHING_YET = Progress()
 
 
@@ -50,38 +56,53 @@ def train(
     detected = begun.detected or detect(env, config.detect, key=detect_key, watch=watch)
     detector = detected.detector if detected else None
 
-    # 2. c_πe: which transitions are possible.
-    record = config.records_steps
-    explored = explore(env, detector, config.explore, key=explore_key, record=record, begun=begun.explored, watch=watch)
-    possible = possible_transitions(env, explored.counts, config)
-
-    # Optional: a model of where each action leads, from the same steps.
-    fitted_model = begun.fitted_model
-    if config.forward_model.learn and not is_current(fitted_model, explored):
-        assert explored.examples is not None
-        fitted_model = fit_forward_model(env, explored.examples, config.forward_model, key=model_key, watch=watch)
-
-    # 3. π and c_π: how to take a transition, and how often that succeeds.
-    practised = practise(
-        env,
-        detector,
-        possible,
-        config.practise,
-        key=practise_key,
-        examples=explored.examples,
-        policy=first_policy(explored, config),
-        statistics=statistics_of(explored.train_state.policy),
-        begun=begun.practised if is_current(begun.practised, explored) else None,
-        watch=watch,
-    )
-    table = practised.table
+    # 2 and 3, in rounds: the paper has one.
+    replay = Replay(config.practise.dqn.capacity) if config.practise.reacher.replays else None
+    explored, practised, fitted_model = begun.explored, begun.practised, begun.fitted_model
+    for number in range(config.rounds):
+        until = (number + 1) / config.rounds
+        # 2. c_πe: which transitions are possible.
+        explored = explore(
+            env,
+            detector,
+            config.explore,
+            key=explore_key,
+            record=config.records_steps,
+            begun=explored,
+            until=until,
+            known=None if practised is None else (practised.train_state.policy, practised.table),
+            replay=replay,
+            watch=watch,
+        )
+        possible = possible_transitions(env, explored.counts, config)
+        # Optional: a model of where each action leads, from the same steps.
+        if config.forward_model.learn and not is_current(fitted_model, explored):
+            assert explored.examples is not None
+            fitted_model = fit_forward_model(env, explored.examples, config.forward_model, key=model_key, watch=watch)
+        # 3. π and c_π: how to take a transition, and how often that succeeds.
+        practised = practise(
+            env,
+            detector,
+            possible,
+            config.practise,
+            key=practise_key,
+            examples=explored.examples,
+            policy=first_policy(explored, config),
+            statistics=statistics_of(explored.train_state.policy),
+            begun=practised if is_current(practised, explored) else None,
+            until=until,
+            replay=replay,
+            watch=watch,
+        )
+    assert explored is not None and practised is not None
+    table = practised.table if replay is None else practised.table.tried(EVIDENCE)
     if fitted_model is not None and config.adds_model_edges:
         assert explored.examples is not None
         table = add_model_edges(
             env, fitted_model.forward_model, explored.examples, table, config.forward_model, key=edges_key
         )
         watch("model_edges", 1.0, {"sets": table.num_nodes, "edges": table.num_edges}, table)
-    return agent_of(env, config, detector, practised.train_state.policy, table, fitted_model)
+    return agent_of(env, config, detector, practised.train_state.policy, table, fitted_model, practised.attempts)
 
 
 def possible_transitions(env: Environment, counts: TransitionCounts, config: TrainConfig) -> TransitionTable:
@@ -110,8 +131,10 @@ def agent_of(
     policy: GoalPolicy,
     table: TransitionTable,
     fitted_model: FittedForwardModel | None = None,
+    attempts: np.ndarray | None = None,
 ) -> Agent:
     """The agent made of these parts, with the settings that its training gives it."""
+    arrival = None if attempts is None else fit_arrival(attempts, config.practise.value_discount)
     forward_model, model_error = (None, 0.0) if fitted_model is None else fitted_model[:2]
     return Agent(
         env,
@@ -122,4 +145,6 @@ def agent_of(
         config.practise.deterministic,
         forward_model,
         model_error,
+        config.practise.stop_on_any_change,
+        arrival,
     )

@@ -4,11 +4,13 @@ from dataclasses import dataclass, field, replace
 
 import jax
 
+from attribute_planner.environments.interface import Environment
+from attribute_planner.environments.spaces import Box
+from attribute_planner.environments.spec import EnvironmentSpec
 from attribute_planner.errors import require_positive as require_positive
 from attribute_planner.errors import unknown_name
 from attribute_planner.learning.fitting import FitConfig
 from attribute_planner.learning.inverse import InverseConfig
-from attribute_planner.learning.ppo import PPOConfig
 from attribute_planner.learning.reinforce import ReinforceConfig
 from attribute_planner.phases.detect import DetectConfig
 from attribute_planner.phases.explore import ExploreConfig
@@ -29,6 +31,8 @@ class TrainConfig:
     """The forward model, fitted to the steps of exploration."""
     practise: PractiseConfig = field(default_factory=PractiseConfig)
     """Phase 3: the policy, and how often its attempts succeed."""
+    rounds: int = 1
+    """How often exploration and practice take turns; 1 as in the paper."""
     estimator: str = "posterior"
     """How attempts and successes become c_π: `ratio` (the paper's), `posterior`, `alike` (edges with the same change
     share evidence), or `visits` (the paper's ablation)."""
@@ -75,15 +79,18 @@ SMALLEST_SHARE = 5
 
 
 HOST = TrainConfig(
-    explore=ExploreConfig(steps=100_000, policy="random", num_envs=16),
+    explore=ExploreConfig(steps=150_000, policy="frontier", num_envs=16, max_attempt_steps=50),
     practise=PractiseConfig(
-        steps=400_000,
+        method="dqn",
+        steps=350_000,
         num_envs=16,
         rollout_length=20,
-        max_attempt_steps=40,
-        visit_exponent=0.5,
-        ppo=PPOConfig(update_epochs=8, entropy_coef=0.02),
+        max_attempt_steps=50,
+        stop_on_any_change=False,
+        goal_sampling="planned",
+        shortcuts=16,
     ),
+    rounds=20,
 )
 """For the user's own environments, on the host: few environments, many updates per step, more draws of rare edges."""
 
@@ -172,6 +179,29 @@ PRESETS: dict[str, TrainConfig] = {
 
 ACCELERATOR_NUM_ENVS = {"switches": 2_048, "crafting": 2_048}
 """Parallel environments of practice on an accelerator, where that differs from a CPU."""
+ACCELERATOR_STEPS = {"switches": 60_000_000, "crafting": 90_000_000}
+"""Steps of practice on an accelerator: as many environments take as many steps to an epoch, and c_π forgets early
+failures only after some tens of epochs."""
+
+
+LONGEST_ATTEMPT, SHORTEST_ATTEMPT = 100, 20
+"""Bounds of t_max in environments without a preset."""
+
+
+def host_config(spec: EnvironmentSpec) -> TrainConfig:
+    """The settings for a user's own environment: the learner follows from its actions, t_max from its episodes."""
+    max_attempt_steps = min(max(spec.episode_steps // 2, SHORTEST_ATTEMPT), LONGEST_ATTEMPT)
+    method = "sac" if isinstance(spec.actions, Box) else "dqn"
+    return replace(
+        HOST,
+        explore=replace(HOST.explore, max_attempt_steps=max_attempt_steps),
+        practise=replace(HOST.practise, max_attempt_steps=max_attempt_steps, method=method),
+    )
+
+
+def config_for(env: Environment) -> TrainConfig:
+    """The settings for an environment: its preset, or what its specification suggests."""
+    return default_config(env.name) if env.name in PRESETS else host_config(env.spec)
 
 
 def default_config(name: str) -> TrainConfig:
@@ -179,7 +209,8 @@ def default_config(name: str) -> TrainConfig:
     config = PRESETS.get(name, HOST)
     if jax.default_backend() == "cpu" or name not in ACCELERATOR_NUM_ENVS:
         return config
-    return replace(config, practise=replace(config.practise, num_envs=ACCELERATOR_NUM_ENVS[name]))
+    practise = replace(config.practise, num_envs=ACCELERATOR_NUM_ENVS[name], steps=ACCELERATOR_STEPS[name])
+    return replace(config, practise=practise)
 
 
 PUBLISHED_PRACTICE = {"starcraft-small": 14_000_000, "starcraft-large": 14_000_000}

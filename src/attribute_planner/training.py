@@ -10,7 +10,7 @@ import jax
 from attribute_planner import algorithm
 from attribute_planner.agent import Agent
 from attribute_planner.algorithm import Progress
-from attribute_planner.configuration import TrainConfig, default_config
+from attribute_planner.configuration import TrainConfig, config_for
 from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.registry import make
 from attribute_planner.errors import ConfigurationError
@@ -55,7 +55,7 @@ def train(
         env, described = run.environment(env), run.description
         config, seed, begun = described.config, described.seed, run.progress(env)
     else:
-        config, begun, run = config or default_config(env.name), Progress(), None
+        config, begun, run = config or config_for(env), Progress(), None
     config = config if steps is None else config.with_steps(steps)
     if run is not None and steps is not None:
         run.describe(describe_run(env, config, seed))

@@ -85,7 +85,7 @@ def learning_rate(env: ColoredSwitches, num_envs: int, key: jax.Array) -> float:
         steps=per_rollout * rollouts, method="reinforce", hindsight=0.0, num_envs=num_envs, rollouts_per_epoch=rollouts
     )
     policy = GoalPolicy(env.spec, config.hidden_size, key=policy_key)
-    practised = Practised(config.reacher.train_state(policy), table, epoch=0, steps=0)
+    practised = Practised(config.reacher.train_state(policy, env.spec, key=policy_key), table, epoch=0, steps=0)
     graph = device_graph(table)
 
     def epoch() -> jax.Array:

@@ -41,7 +41,7 @@ def any_action(env: Environment, num_envs: int, *, key: Key) -> Action:
     return uniform_action(env.actions, (num_envs,) if env.num_units is None else (num_envs, env.num_units), key=key)
 
 
-def kept_up(env: Environment, held: Action, action_repeat: float, *, key: Key) -> Action:
+def kept_up(env: Environment, held: Action, action_repeat: float | jax.Array, *, key: Key) -> Action:
     """The actions that are held, except for a random fraction 1 / action_repeat, which is drawn again.
 
     Of a choice with a point, the point is held and the choice is drawn at each step, so that different things are done

@@ -1,7 +1,7 @@
 """What the policy-gradient learners share: the batch, returns, the loss, and a gradient step."""
 
 from collections.abc import Callable
-from typing import Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import equinox as eqx
 import jax
@@ -71,10 +71,14 @@ Policy = TypeVar("Policy", bound=eqx.Module)
 
 
 class TrainState(eqx.Module, Generic[Policy]):
-    """A policy and the state of its optimiser."""
+    """A policy and the state of its optimiser.
+
+    critic: networks that only learning uses, such as target networks.
+    """
 
     policy: Policy
-    optimiser: optax.OptState
+    optimiser: Any
+    critic: Any = ()
 
 
 def optimiser_for(config: PolicyGradientConfig) -> optax.GradientTransformation:

@@ -7,15 +7,20 @@ from collections.abc import Callable
 from typing import Any, Protocol, runtime_checkable
 
 import jax
+import numpy as np
 
 from attribute_planner.data.examples import Examples
+from attribute_planner.data.replay import Replay
 from attribute_planner.environments.interface import Environment
-from attribute_planner.learning import ppo, reinforce
+from attribute_planner.environments.spec import EnvironmentSpec
+from attribute_planner.learning import dqn, ppo, reinforce, sac
+from attribute_planner.learning.dqn import DQNConfig
 from attribute_planner.learning.inverse import InverseConfig, fit_inverse
 from attribute_planner.learning.policy_gradient import Batch, TrainState, new_train_state
 from attribute_planner.learning.ppo import PPOConfig
 from attribute_planner.learning.progress import Watch
 from attribute_planner.learning.reinforce import ReinforceConfig
+from attribute_planner.models.observation_scaling import ObservationStatistics, statistics_of, with_statistics
 from attribute_planner.models.policy import GoalPolicy
 
 Key = jax.Array
@@ -32,12 +37,22 @@ class Reacher(Protocol):
     """How π learns to reach a neighbouring set.
 
     fits: whether it is fitted to recorded steps, which exploration then keeps.
+    replays: whether it learns from a replay buffer, which exploration then fills too.
     """
 
     fits: bool
+    replays: bool
 
-    def train_state(self, policy: GoalPolicy) -> TrainState:
+    def new_policy(self, spec: EnvironmentSpec, hidden_size: int, *, key: Key) -> GoalPolicy:
+        """A policy that has learned nothing."""
+        ...
+
+    def train_state(self, policy: GoalPolicy, spec: EnvironmentSpec, *, key: Key) -> TrainState:
         """The state in which learning begins with `policy`."""
+        ...
+
+    def with_statistics(self, train_state: TrainState, statistics: ObservationStatistics | None) -> TrainState:
+        """The same with the statistics of all observations so far, if it learns while they still change."""
         ...
 
     def fit(
@@ -52,17 +67,31 @@ class Reacher(Protocol):
         """The train state after a batch of attempts, and metrics; can be traced."""
         ...
 
+    def learn(
+        self, train_state: TrainState, replay: Replay, *, discount: float, random: np.random.Generator
+    ) -> tuple[TrainState, dict]:
+        """The train state after learning from the replay buffer, as much as the steps added to it are worth."""
+        ...
+
 
 class PolicyGradient:
     """Learns from the rewards of its attempts alone."""
 
-    fits = False
+    fits = replays = False
 
     def __init__(self, name: str, config: LearnerConfig) -> None:
         self._update, self._config = LEARNERS[name], config
 
-    def train_state(self, policy: GoalPolicy) -> TrainState:
+    def new_policy(self, spec: EnvironmentSpec, hidden_size: int, *, key: Key) -> GoalPolicy:
+        return GoalPolicy(spec, hidden_size, key=key)
+
+    def train_state(self, policy: GoalPolicy, spec: EnvironmentSpec, *, key: Key) -> TrainState:
+        del spec, key
         return new_train_state(policy, self._config)
+
+    def with_statistics(self, train_state: TrainState, statistics: ObservationStatistics | None) -> TrainState:
+        del statistics
+        return train_state
 
     def fit(self, env: Environment, policy: GoalPolicy, examples: Any, *, key: Key, watch: Watch) -> GoalPolicy:
         del env, examples, key, watch
@@ -73,18 +102,32 @@ class PolicyGradient:
     ) -> tuple[TrainState, dict]:
         return self._update(train_state, batch, self._config, remaining=remaining, key=key)
 
+    def learn(
+        self, train_state: TrainState, replay: Replay, *, discount: float, random: np.random.Generator
+    ) -> tuple[TrainState, dict]:
+        del replay, discount, random
+        return train_state, {}
+
 
 class InverseModel:
     """Is fitted to recorded steps, as an inverse model; attempts only measure it."""
 
-    fits = True
+    fits, replays = True, False
 
     def __init__(self, name: str, config: InverseConfig) -> None:
         del name
         self._config = config
 
-    def train_state(self, policy: GoalPolicy) -> TrainState:
+    def new_policy(self, spec: EnvironmentSpec, hidden_size: int, *, key: Key) -> GoalPolicy:
+        return GoalPolicy(spec, hidden_size, key=key)
+
+    def train_state(self, policy: GoalPolicy, spec: EnvironmentSpec, *, key: Key) -> TrainState:
+        del spec, key
         return TrainState(policy, ())
+
+    def with_statistics(self, train_state: TrainState, statistics: ObservationStatistics | None) -> TrainState:
+        del statistics
+        return train_state
 
     def fit(
         self, env: Environment, policy: GoalPolicy, examples: Examples | None, *, key: Key, watch: Watch
@@ -96,10 +139,76 @@ class InverseModel:
         del batch, remaining, key
         return train_state, {}
 
+    def learn(
+        self, train_state: TrainState, replay: Replay, *, discount: float, random: np.random.Generator
+    ) -> tuple[TrainState, dict]:
+        del replay, discount, random
+        return train_state, {}
+
+
+TEMPERATURE = 0.02
+"""Of the actions of a policy that is learned by its values: an action that costs two per cent of the value of the best
+one is drawn a third as often."""
+
+UPDATES_PER_CALL = 16
+"""Updates that are compiled into one call."""
+
+
+class OffPolicy:
+    """Learns from all recorded steps, again and again: DQN for listed actions, SAC for a box."""
+
+    fits, replays = False, True
+
+    def __init__(self, name: str, config: DQNConfig) -> None:
+        self._name, self._config = name, config
+
+    def new_policy(self, spec: EnvironmentSpec, hidden_size: int, *, key: Key) -> GoalPolicy:
+        return GoalPolicy(spec, hidden_size, key=key, temperature=TEMPERATURE if self._name == "dqn" else None)
+
+    def train_state(self, policy: GoalPolicy, spec: EnvironmentSpec, *, key: Key) -> TrainState:
+        if self._name == "dqn":
+            return dqn.new_train_state(policy, self._config)
+        train_state = sac.new_train_state(policy, spec, policy.encoder.features, self._config, key=key)
+        return self.with_statistics(train_state, statistics_of(policy))
+
+    def with_statistics(self, train_state: TrainState, statistics: ObservationStatistics | None) -> TrainState:
+        policy = with_statistics(train_state.policy, statistics)
+        if self._name == "dqn":
+            return TrainState(policy, train_state.optimiser, with_statistics(train_state.critic, statistics))
+        return TrainState(policy, train_state.optimiser, sac.critics_with(train_state.critic, statistics))
+
+    def fit(self, env: Environment, policy: GoalPolicy, examples: Any, *, key: Key, watch: Watch) -> GoalPolicy:
+        del env, examples, key, watch
+        return policy
+
+    def update(self, train_state: TrainState, batch: Batch, *, remaining: Any, key: Key) -> tuple[TrainState, dict]:
+        del batch, remaining, key
+        return train_state, {}
+
+    def learn(
+        self, train_state: TrainState, replay: Replay, *, discount: float, random: np.random.Generator
+    ) -> tuple[TrainState, dict]:
+        config, metrics = self._config, {}
+        per_call = UPDATES_PER_CALL * config.batch_size
+        while replay.pending * config.replay_ratio >= per_call:
+            replay.pending -= per_call / config.replay_ratio
+            batch = replay.sample(
+                per_call, hindsight=config.hindsight, discount=discount, n_step=config.n_step, random=random
+            )
+            batches = jax.tree.map(lambda leaf: leaf.reshape(UPDATES_PER_CALL, -1, *leaf.shape[1:]), batch)
+            if self._name == "dqn":
+                train_state, metrics = dqn.update(train_state, batches, config)
+            else:
+                key = jax.random.key(random.integers(2**31))
+                train_state, metrics = sac.update(train_state, batches, config, key=key)
+        return train_state, metrics
+
 
 REACHERS: dict[str, Callable[[str, Any], Reacher]] = {
     "ppo": PolicyGradient,
     "reinforce": PolicyGradient,
     "inverse": InverseModel,
+    "dqn": OffPolicy,
+    "sac": OffPolicy,
 }
 """The reachers by name; each is made of its name and its settings."""

@@ -73,6 +73,45 @@ class Normal(NamedTuple):
         return jnp.sum(self.log_std + 0.5 + _LOG_SQRT_2PI, axis=-1)
 
 
+class SquashedNormal(NamedTuple):
+    """Independent normal distributions, squashed by tanh into a box: samples, modes and densities are of points in it.
+
+    mean, log_std: before squashing.
+    middle, half: centre and half-width of the box.
+    """
+
+    mean: Float[jax.Array, "*batch dimensions"]
+    log_std: Float[jax.Array, "*batch dimensions"]
+    middle: Float[jax.Array, "*batch dimensions"]
+    half: Float[jax.Array, "*batch dimensions"]
+
+    def sample(self, *, key: Key) -> jax.Array:
+        return self._squashed(self.mean + jnp.exp(self.log_std) * jax.random.normal(key, self.mean.shape))
+
+    def mode(self) -> jax.Array:
+        """The image of the mean."""
+        return self._squashed(self.mean)
+
+    def log_prob(self, action: jax.Array) -> jax.Array:
+        raw = jnp.arctanh(jnp.clip((action - self.middle) / self.half, -INSIDE, INSIDE))
+        return Normal(self.mean, self.log_std).log_prob(raw) - jnp.sum(self._log_slope(raw), axis=-1)
+
+    def entropy(self) -> jax.Array:
+        """To first order: the slope of the squashing at the mean. There is no closed form."""
+        return Normal(self.mean, self.log_std).entropy() + jnp.sum(self._log_slope(self.mean), axis=-1)
+
+    def _squashed(self, raw: jax.Array) -> jax.Array:
+        return self.middle + self.half * jnp.tanh(raw)
+
+    def _log_slope(self, raw: jax.Array) -> jax.Array:
+        """log of half · (1 − tanh²), without loss of precision far from 0."""
+        return jnp.log(self.half) + 2 * (jnp.log(2.0) - raw - jax.nn.softplus(-2 * raw))
+
+
+INSIDE = 1 - 1e-6
+"""The largest size of a point in a box of [−1, 1] whose density is computed; points on the border have none."""
+
+
 class Mixture(NamedTuple):
     """A mixture of normal distributions, for targets with several modes.
 
@@ -160,7 +199,7 @@ def distribution_of(space: ActionSpace, outputs: Float[jax.Array, "*batch output
     if isinstance(space, Discrete):
         return Categorical(outputs)
     if isinstance(space, Box):
-        return _normal_in_box(space, outputs)
+        return _squashed_into_box(space, outputs)
     count, dimensions = space.choice.count, space.point.dimensions
     logits, weights, points = jnp.split(outputs, [count, count * (1 + PARTS)], axis=-1)
     weights = weights.reshape(*weights.shape[:-1], count, PARTS)
@@ -179,6 +218,13 @@ def _spread_out(dimensions: int) -> jax.Array:
         jnp.float32
     )
     return 2 * (steps % 1.0) - 1
+
+
+def _squashed_into_box(box: Box, outputs: jax.Array) -> SquashedNormal:
+    """Zero outputs give the centre of the box and a standard deviation of half of its half-width before squashing."""
+    mean, spread = jnp.split(outputs, 2, axis=-1)
+    low, high = (jnp.broadcast_to(jnp.array(bound, jnp.float32), mean.shape) for bound in (box.low, box.high))
+    return SquashedNormal(mean, jnp.log(0.5) + jnp.clip(spread, -4.0, 1.0), (high + low) / 2, (high - low) / 2)
 
 
 def _normal_in_box(box: Box, outputs: jax.Array) -> Normal:

@@ -7,7 +7,7 @@ from jaxtyping import Bool, Float, Int
 
 from attribute_planner.environments.spaces import Action, ActionSpace, Observation, UnitObservation
 from attribute_planner.environments.spec import EnvironmentSpec
-from attribute_planner.models.distributions import Distribution, distribution_of, head_size
+from attribute_planner.models.distributions import Categorical, Distribution, distribution_of, head_size
 from attribute_planner.models.encoders import Encoder, encoder_for
 from attribute_planner.models.layers import Dense
 
@@ -45,28 +45,44 @@ class PolicyOutput(eqx.Module):
 
 
 class GoalPolicy(eqx.Module):
-    """π(a | s, ρ_goal): an encoder, an action head and a baseline head. Units share all weights."""
+    """π(a | s, ρ_goal): an encoder, an action head and a baseline head. Units share all weights.
+
+    temperature: if given, the action head gives the logit of each action's value, and actions are drawn by the
+        logarithm of their values, divided by this temperature.
+    """
 
     encoder: Encoder
     action_head: Dense
     baseline_head: Dense
     action_space: ActionSpace = eqx.field(static=True)
+    temperature: float | None = eqx.field(static=True)
 
-    def __init__(self, spec: EnvironmentSpec, hidden_size: int, *, key: Key) -> None:
+    def __init__(self, spec: EnvironmentSpec, hidden_size: int, *, key: Key, temperature: float | None = None) -> None:
         encoder_key, action_key, baseline_key = jax.random.split(key, 3)
         self.encoder = encoder_for(spec.observation, spec.attributes, hidden_size, key=encoder_key)
         # Small initial weights: the initial policy is nearly uniform, the initial baseline nearly zero.
         self.action_head = Dense(hidden_size, head_size(spec.actions), gain=0.01, key=action_key)
         self.baseline_head = Dense(hidden_size, 1, gain=0.1, key=baseline_key)
-        self.action_space = spec.actions
+        self.action_space, self.temperature = spec.actions, temperature
 
     def __call__(
         self, observation: Observation, values: Int[jax.Array, "*batch A"], goal: Int[jax.Array, "*batch A"]
     ) -> PolicyOutput:
         """Action distribution and baseline, given observations `[*batch, ...]`, attribute values and goal values."""
         features, active = features_of(self.encoder, observation, values, goal)
+        if self.temperature is not None:
+            log_values = jax.nn.log_sigmoid(self.action_head(features))
+            return PolicyOutput(
+                Categorical(log_values / self.temperature), jnp.exp(jnp.max(log_values, axis=-1)), active
+            )
         actions = distribution_of(self.action_space, self.action_head(features))
         return PolicyOutput(actions, mean_over_units(self.baseline_head(features), active)[..., 0], active)
+
+    def action_values(
+        self, observation: Observation, values: Int[jax.Array, "*batch A"], goal: Int[jax.Array, "*batch A"]
+    ) -> Float[jax.Array, "*batch count"]:
+        """The value of each action as a logit, if this policy was made with a temperature."""
+        return self.action_head(features_of(self.encoder, observation, values, goal)[0])
 
 
 def features_of(

@@ -8,7 +8,9 @@ from typing import NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 
+from attribute_planner.attributes import AttributeSpace
 from attribute_planner.data.trajectories import Actor, Trajectories
 from attribute_planner.environments.spaces import Action, Observation
 from attribute_planner.environments.vector_env import TimeStep
@@ -16,7 +18,7 @@ from attribute_planner.learning.policy_gradient import Batch
 from attribute_planner.models.encoders import NO_VALUE
 from attribute_planner.models.policy import GoalPolicy, PolicyOutput
 from attribute_planner.phases.device_graph import DeviceGraph
-from attribute_planner.phases.goal_sampling import edge_on_the_way
+from attribute_planner.phases.goal_sampling import FarSets, edge_on_the_way
 from attribute_planner.transitions.table import UNKNOWN
 
 Key = jax.Array
@@ -31,7 +33,9 @@ class Attempt(NamedTuple):
     """The attempt of each environment; `[B]` or `[B, W]`.
 
     source, target: the packed sets in which it began and which it pursues.
-    edge: the number of the edge between them, `UNKNOWN` where there was none to choose.
+    edge: the number of the edge between them, `UNKNOWN` where there is none.
+    pursues: whether there is a target at all.
+    value: the value estimate when it began.
     age: the steps it has taken.
     idle: whether a new attempt begins at the next step.
     episode_age: the steps of the episode.
@@ -41,6 +45,8 @@ class Attempt(NamedTuple):
     source: jax.Array
     target: jax.Array
     edge: jax.Array
+    pursues: jax.Array
+    value: jax.Array
     age: jax.Array
     idle: jax.Array
     episode_age: jax.Array
@@ -51,14 +57,20 @@ class AttemptInfo(NamedTuple):
     """The decision; `[B]` each.
 
     edge: the edge that is attempted.
+    target: the packed set that is pursued.
+    pursues: whether there is one.
     age: the steps that the attempt had taken before.
     log_prob, value: of the action, and of the situation.
+    first_value: the value when the attempt began.
     """
 
     edge: jax.Array
+    target: jax.Array
+    pursues: jax.Array
     age: jax.Array
     log_prob: jax.Array
     value: jax.Array
+    first_value: jax.Array
 
 
 class Outcome(NamedTuple):
@@ -76,7 +88,7 @@ class Outcome(NamedTuple):
 class ReachNeighbours(Actor[Attempt]):
     """Draws a neighbour of the current set and acts towards it until the attempt is over.
 
-    plans: with plans, the neighbour is the next set on the way to a far one, where there is a way.
+    far: far sets; the neighbour is the next set on the way to one of them, where there is a way.
     stop_on_any_change: whether an attempt ends as soon as the attributes change, not only at its target.
     last_start: the age of an episode from which on no attempt begins; the episode is then ended, as it is in a set
         without neighbours. `None`: episodes are never ended.
@@ -86,7 +98,7 @@ class ReachNeighbours(Actor[Attempt]):
     graph: DeviceGraph
     max_attempt_steps: int = eqx.field(static=True)
     deterministic: bool = eqx.field(static=True, default=False)
-    plans: jax.Array | None = None
+    far: FarSets | None = None
     stop_on_any_change: bool = eqx.field(static=True, default=True)
     last_start: int | None = eqx.field(static=True, default=None)
 
@@ -94,14 +106,13 @@ class ReachNeighbours(Actor[Attempt]):
         del key
         words = jnp.zeros((num_envs, self.graph.words.shape[1]), jnp.uint32)
         zeros, no = jnp.zeros(num_envs, jnp.int32), jnp.zeros(num_envs, bool)
-        return Attempt(words, words, zeros + UNKNOWN, zeros, ~no, zeros, no)
+        return Attempt(words, words, zeros + UNKNOWN, no, jnp.zeros(num_envs), zeros, ~no, zeros, no)
 
     def act(
         self, memory: Attempt, observation: Observation, attributes: jax.Array, *, key: Key
     ) -> tuple[Attempt, Action, AttemptInfo]:
         goal_key, action_key = jax.random.split(key)
-        attempt = self.choose(memory, attributes, key=goal_key)
-        output = self.output(attempt, observation, attributes)
+        attempt, output = self.with_output(self.choose(memory, attributes, key=goal_key), observation, attributes)
         action = output.mode() if self.deterministic else output.sample(key=action_key)
         return attempt, action, info_of(attempt, output, action)
 
@@ -110,26 +121,33 @@ class ReachNeighbours(Actor[Attempt]):
         words = jnp.asarray(self.graph.space.pack(attributes))
         number = self.graph.locate(words)
         edge = self.graph.random_neighbour(number, key=key)
-        if self.plans is not None:
-            edge = edge_on_the_way(self.plans, number, edge)
-        begins = memory.idle
+        if self.far is not None:
+            edge = edge_on_the_way(self.far.edges, number, edge)
+        return self.begin_attempts(memory, words, edge, memory.idle)
+
+    def begin_attempts(self, memory: Attempt, words: jax.Array, edge: jax.Array, begins: jax.Array) -> Attempt:
+        """The attempts as they are, and attempts from packed sets `[B, W]` at an edge `[B]` where they begin."""
         return memory._replace(
             source=jnp.where(begins[:, None], words, memory.source),
             target=jnp.where(begins[:, None], self.graph.target_words(edge), memory.target),
             edge=jnp.where(begins, edge, memory.edge),
+            pursues=jnp.where(begins, edge != UNKNOWN, memory.pursues),
             age=jnp.where(begins, 0, memory.age),
             idle=jnp.zeros_like(begins),
         )
 
-    def output(self, attempt: Attempt, observation: Observation, attributes: jax.Array) -> PolicyOutput:
-        """What the policy makes of the targets."""
+    def with_output(
+        self, attempt: Attempt, observation: Observation, attributes: jax.Array
+    ) -> tuple[Attempt, PolicyOutput]:
+        """What the policy makes of the targets; an attempt that begins notes its value."""
         values = jnp.asarray(self.graph.space.unpack(attempt.target))
-        goal = jnp.where((attempt.edge != UNKNOWN)[:, None], values, NO_VALUE)
-        return self.policy(observation, attributes, goal)
+        goal = jnp.where(attempt.pursues[:, None], values, NO_VALUE)
+        output = self.policy(observation, attributes, goal)
+        return attempt._replace(value=jnp.where(attempt.age == 0, output.baseline, attempt.value)), output
 
     def observe(self, memory: Attempt, timestep: TimeStep) -> tuple[Attempt, Outcome]:
         words = self.graph.space.pack(jnp.asarray(timestep.attributes))
-        age, episode_age, pursues = memory.age + 1, memory.episode_age + 1, memory.edge != UNKNOWN
+        age, episode_age, pursues = memory.age + 1, memory.episode_age + 1, memory.pursues
         reached = jnp.all(words == memory.target, axis=-1) & pursues
         over = jnp.any(words != memory.source, axis=-1) if self.stop_on_any_change else reached
         ended = over | (age >= self.max_attempt_steps) | timestep.terminated
@@ -153,13 +171,69 @@ class ReachNeighbours(Actor[Attempt]):
 
 def info_of(attempt: Attempt, output: PolicyOutput, action: Action) -> AttemptInfo:
     """The record of a decision."""
-    return AttemptInfo(attempt.edge, attempt.age, output.log_prob(action), output.baseline)
+    return AttemptInfo(
+        attempt.edge,
+        attempt.target,
+        attempt.pursues,
+        attempt.age,
+        output.log_prob(action),
+        output.baseline,
+        attempt.value,
+    )
 
 
 def goal_values(graph: DeviceGraph, edge: jax.Array) -> jax.Array:
     """`int32[..., A]` the attribute values that an edge leads to; `NO_VALUE` for `UNKNOWN`."""
     values = jnp.asarray(graph.space.unpack(graph.target_words(edge)))
     return jnp.where((edge != UNKNOWN)[..., None], values, NO_VALUE)
+
+
+def pursued_values(space: AttributeSpace, trajectories: Trajectories) -> np.ndarray:
+    """`int32[T, B, A]` the set that each step pursued; `NO_VALUE` where there was none."""
+    info: AttemptInfo = trajectories.info
+    values = np.asarray(space.unpack(np.asarray(info.target)))
+    return np.where(np.asarray(info.pursues)[..., None], values, NO_VALUE)
+
+
+class EndedAttempts(NamedTuple):
+    """Attempts at edges that are over, `[N]` each.
+
+    edge: the edge.
+    value: the value estimate when it began.
+    reached: whether it arrived.
+    steps: the steps that it took.
+    weight: 1, or for an attempt that was cut off the share of t_max that it had had.
+    """
+
+    edge: np.ndarray
+    value: np.ndarray
+    reached: np.ndarray
+    steps: np.ndarray
+    weight: np.ndarray
+
+    def counts(self, num_edges: int) -> np.ndarray:
+        """`float64[3, E]` attempts, successes and steps of each edge."""
+        columns = (self.weight, self.reached.astype(float), self.steps)
+        return np.stack([np.bincount(self.edge, weights=column, minlength=num_edges) for column in columns])
+
+
+def ended_attempts(trajectories: Trajectories, max_attempt_steps: int, *, last: bool) -> EndedAttempts:
+    """The attempts that ended within a rollout; those under way at its end are cut off if it is the `last` one.
+
+    An attempt that is cut off has failed for a while, though it might have arrived later: it counts for that while. To
+    leave it out would favour attempts that arrive soon; to count it as failed, those that begin early.
+    """
+    info: AttemptInfo = trajectories.info
+    outcome: Outcome = trajectories.outcome
+    ended = np.asarray(outcome.ended)
+    over = ended | np.asarray(trajectories.truncated)
+    if last:
+        over[-1] = True
+    which = over & (np.asarray(info.edge) != UNKNOWN)
+    steps = np.asarray(info.age)[which] + 1.0
+    weight = np.where(ended[which], 1.0, np.minimum(steps / max_attempt_steps, 1.0))
+    edge, value, reached = (np.asarray(each)[which] for each in (info.edge, info.first_value, outcome.reached))
+    return EndedAttempts(edge, value, reached, steps, weight)
 
 
 def count_attempts(

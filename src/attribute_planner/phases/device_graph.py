@@ -64,9 +64,9 @@ class DeviceGraph(eqx.Module):
         return self.words[self.target[edge]]
 
 
-def device_graph(table: TransitionTable, visit_exponent: float = 1.0) -> DeviceGraph:
+def device_graph(table: TransitionTable, visit_exponent: float = 1.0, *, padded: bool = False) -> DeviceGraph:
     """The device form of an explored table; neighbours are drawn by their visit counts to a power."""
-    return graph_with_weights(table, table.visits**visit_exponent)
+    return graph_with_weights(table, table.visits**visit_exponent, padded=padded)
 
 
 def graph_with_weights(table: TransitionTable, weight: np.ndarray, *, padded: bool = False) -> DeviceGraph:

@@ -11,6 +11,7 @@ import numpy as np
 
 from attribute_planner.data.examples import Examples, examples_of, joined
 from attribute_planner.data.random_actions import RandomActions
+from attribute_planner.data.replay import Replay, remember
 from attribute_planner.data.rollout import Episodes, Keep, advance, start
 from attribute_planner.data.trajectories import Actor, Trajectories
 from attribute_planner.environments.interface import Environment, PureEnvironment
@@ -28,6 +29,7 @@ from attribute_planner.models.policy import GoalPolicy
 from attribute_planner.phases.attempts import HINDSIGHT, STEP_REWARD, ReachNeighbours, attempt_batch, count_attempts
 from attribute_planner.phases.device_graph import DeviceGraph
 from attribute_planner.phases.exploration_policies import ExplorationPolicy, PolicyInfo
+from attribute_planner.phases.frontier import frontier_explorer
 from attribute_planner.phases.graph_exploration import GraphExplorer, exploration_graph
 from attribute_planner.transitions.counting import TransitionCounts
 from attribute_planner.transitions.table import TransitionTable, table_of_counts
@@ -54,7 +56,7 @@ BONUSES: dict[str, Callable[[np.ndarray, int], np.ndarray]] = {
     "share": inverse_root_share,
 }
 
-EXPLORERS = ("count-based", "graph", "random")
+EXPLORERS = ("count-based", "graph", "random", "frontier")
 
 
 @dataclass(frozen=True)
@@ -143,11 +145,17 @@ def explore(
     key: Key,
     record: bool = False,
     begun: Explored | None = None,
+    until: float = 1.0,
+    known: tuple[GoalPolicy, TransitionTable] | None = None,
+    replay: Replay | None = None,
     watch: Watch,
 ) -> Explored:
     """Step 2 of Algorithm 1: act, and count every transition between different attribute sets.
 
     record: whether to keep all steps, for what is fitted to them. An exploration that had begun is then repeated.
+    until: the share of all steps after which to stop.
+    known: the policy and the table that practice has come to, from which `frontier` sets out.
+    replay: where to keep all steps for a policy that replays them.
     """
     policy_key, epochs_key = jax.random.split(key)
     explored = begun
@@ -156,9 +164,9 @@ def explore(
         counts = TransitionCounts(env.attributes.num_words)
         explored = Explored(counts, new_train_state(policy, config.learning), epoch=0, steps=0)
     recorded: list[Examples] | None = [] if record else None
-    while explored.steps < config.steps:
+    while explored.steps < until * config.steps:
         epoch_key = jax.random.fold_in(epochs_key, explored.epoch)
-        explored, metrics = _Epoch(env, detector, config, explored, recorded).run(key=epoch_key)
+        explored, metrics = _Epoch(env, detector, config, explored, recorded, known, replay).run(key=epoch_key)
         watch("explore", explored.steps / config.steps, metrics, explored)
     return explored if recorded is None else explored._replace(examples=joined(*recorded))
 
@@ -173,7 +181,10 @@ class _Epoch:
         config: ExploreConfig,
         explored: Explored,
         recorded: list[Examples] | None,
+        known: tuple[GoalPolicy, TransitionTable] | None,
+        replay: Replay | None,
     ) -> None:
+        self.known, self.replay = known, replay
         self.env, self.detector, self.config, self.recorded = env, detector, config, recorded
         # Counts are copied: an epoch that is interrupted must not count twice when it is repeated.
         self.counts, self.train_state, self.steps = explored.counts.copy(), explored.train_state, explored.steps
@@ -185,8 +196,13 @@ class _Epoch:
 
     def run(self, *, key: Key) -> tuple[Explored, dict]:
         """All rollouts of the epoch, or as many as the budget leaves."""
-        start_key, rollouts_key = jax.random.split(key)
+        start_key, rollouts_key, goals_key = jax.random.split(key, 3)
         envs, metrics = self.env.vector_env(self.config.num_envs), {}
+        if self.config.policy == "frontier":
+            policy, table = self.known or (self.train_state.policy, None)
+            self.frontier = frontier_explorer(self.env, policy, table, self.config.max_attempt_steps, key=goals_key)
+        if self.replay is not None:
+            self.replay.cut()
         try:
             episodes = start(self._actor(), envs, key=start_key, detector=self.detector)
             for number in range(self.config.rollouts_per_epoch):
@@ -225,15 +241,17 @@ class _Epoch:
         if self.recorded is not None:
             self.recorded.append(examples_of(self.env.attributes, trajectories).take(slice(0, missing)))
         self.steps += min(trajectories.size, missing)
+        if self.replay is not None:
+            remember(self.replay, self.env.attributes, trajectories)
         scales = statistics_of(self.train_state.policy) is not None
-        if config.policy == "random" and not scales:
+        if config.policy in ("random", "frontier") and not scales:
             return episodes, {}
         if self._keep == "snapshot":
             trajectories = trajectories._replace(observation=_observed(self.env, trajectories.observation))
         if scales:
             policy = with_observations(self.train_state.policy, trajectories.observation)
             self.train_state = TrainState(policy, self.train_state.optimiser)
-        if config.policy == "random":
+        if config.policy in ("random", "frontier"):
             return episodes, {}
         if self.graph is None:
             batch = _batch(self.env, trajectories, reward)
@@ -249,12 +267,14 @@ class _Epoch:
         if self.recorded is not None:
             return "snapshot"
         is_unused = self.config.policy == "random" and statistics_of(self.train_state.policy) is None
-        return "nothing" if is_unused else "observation"
+        return "nothing" if is_unused and self.replay is None else "observation"
 
     def _actor(self) -> Actor:
         config = self.config
         if config.policy == "random":
             return RandomActions(self.env, config.action_repeat)
+        if config.policy == "frontier":
+            return self.frontier
         if self.graph is None:
             return ExplorationPolicy(self.train_state.policy)
         reach = ReachNeighbours(self.train_state.policy, self.graph, config.max_attempt_steps)

@@ -1,5 +1,8 @@
 """Targets along plans: practice follows plans to far sets, and so attempts the transitions that plans rely on."""
 
+from dataclasses import replace
+
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -18,11 +21,80 @@ SUBSTITUTES = 4
 """Number of them that an environment tries in turn where it is at its own, or no way leads there."""
 
 
-def plan_to_far_sets(table: TransitionTable, *, key: Key) -> jax.Array:
-    """`int32[FAR_SETS, N]` the edge from each set towards each of some random sets; `UNKNOWN` where there is none."""
-    sets = np.asarray(jax.random.randint(key, (FAR_SETS,), 0, table.num_nodes))
+class FarSets(eqx.Module):
+    """Far sets, each with the ways there.
+
+    number: `int32[F]` the sets.
+    edges: `int32[F, N]` the first edge from each set towards each far one; `UNKNOWN` where there is none, and there.
+    """
+
+    number: jax.Array
+    edges: jax.Array
+
+    def edge(self, turn: jax.Array, number: jax.Array) -> jax.Array:
+        """`int32[B]` the next edge of environments in the sets `number`, which have had `turn` goals before."""
+        which = (jnp.arange(len(number)) + turn * SPREAD) % len(self.number)
+        return jnp.where(number == UNKNOWN, UNKNOWN, self.edges[which, number])
+
+
+SPREAD = 17
+"""How far apart the goals of an environment are in the list, so that environments do not follow each other."""
+
+
+def plan_to_far_sets(
+    table: TransitionTable, weight: np.ndarray | None = None, *, padded_to: int | None = None, key: Key
+) -> FarSets:
+    """Ways to some sets that are drawn by weight `[N]`, by default alike.
+
+    padded_to: the number of sets that the result is made for, if not that of the table.
+    """
+    padded_to = table.num_nodes if padded_to is None else padded_to
+    nowhere = np.full((FAR_SETS, padded_to), UNKNOWN, np.int32)
+    if table.num_nodes == 0:
+        return FarSets(jnp.zeros(FAR_SETS, jnp.int32), jnp.asarray(nowhere))
+    random = np.random.default_rng(np.asarray(jax.random.key_data(key)))
+    sets = random.choice(table.num_nodes, FAR_SETS, p=None if weight is None else weight / weight.sum())
     paths = Graph(table)
-    return jnp.asarray(np.stack([_edges_towards(table, paths, number) for number in sets.tolist()]), jnp.int32)
+    ways = {number: _edges_towards(table, paths, number) for number in set(sets.tolist())}
+    nowhere[:, : table.num_nodes] = np.stack([ways[number] for number in sets.tolist()])
+    return FarSets(jnp.asarray(sets, jnp.int32), jnp.asarray(nowhere))
+
+
+LONGEST_SHORTCUT = 4
+"""A shortcut stands for at most this many transitions."""
+
+
+def with_shortcuts(table: TransitionTable, count: int, *, key: Key) -> TransitionTable:
+    """The table with transitions that skip sets on the best paths between random pairs of sets.
+
+    A policy that goes on until it arrives need not stop in between. Whether it arrives is counted as for any edge; what
+    was never tried is expected to work (`optimistic`), so that plans of practice try it.
+    """
+    random = np.random.default_rng(np.asarray(jax.random.key_data(key)))
+    graph, pairs = Graph(optimistic(table)), []
+    for number in random.integers(0, table.num_nodes, count).tolist():
+        distances = graph.to_sets(np.array([number]))
+        path = distances.path(int(random.choice(np.flatnonzero(np.isfinite(distances.cost)))))
+        pairs += [
+            (path[i], path[j])
+            for i in range(len(path))
+            for j in range(i + 2, i + 1 + LONGEST_SHORTCUT)
+            if j < len(path)
+        ]
+    if not pairs:
+        return table
+    source, target = table.words[np.array(pairs).T]
+    return table.with_pairs(source, target)
+
+
+PRIOR_ATTEMPTS = 2.0
+"""Prior attempts, all successful, of each transition: that many failures halve its estimated success."""
+
+
+def optimistic(table: TransitionTable) -> TransitionTable:
+    """The table with optimistic estimates: what was never tried is expected to work."""
+    more = table.with_practice(table.attempts + PRIOR_ATTEMPTS, table.successes + PRIOR_ATTEMPTS)
+    return replace(more, estimator="ratio")
 
 
 def _edges_towards(table: TransitionTable, paths: Graph, number: int) -> np.ndarray:

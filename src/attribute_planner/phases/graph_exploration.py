@@ -92,10 +92,12 @@ class GraphExplorer(Actor[GraphMemory]):
         begins = memory.attempt.idle
         attempt = self.reach.choose(memory.attempt, attributes, key=goal_key)
         at_random = jax.random.uniform(random_key, begins.shape) < self.epsilon
-        attempt = attempt._replace(edge=jnp.where(begins & at_random, UNKNOWN, attempt.edge))
-        output = self.reach.output(attempt, observation, attributes)
+        attempt = attempt._replace(
+            edge=jnp.where(begins & at_random, UNKNOWN, attempt.edge), pursues=attempt.pursues & ~(begins & at_random)
+        )
+        attempt, output = self.reach.with_output(attempt, observation, attributes)
         held = kept_up(self.env, memory.held, self.action_repeat, key=held_key)
-        action = where_batch(attempt.edge == UNKNOWN, held, output.sample(key=action_key))
+        action = where_batch(~attempt.pursues, held, output.sample(key=action_key))
         return GraphMemory(attempt, held), action, info_of(attempt, output, action)
 
     def observe(self, memory: GraphMemory, timestep: TimeStep) -> tuple[GraphMemory, Outcome]:

@@ -10,10 +10,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from attribute_planner.data.examples import Examples
+from attribute_planner.data.replay import Replay, remember
 from attribute_planner.data.rollout import advance, scan_steps, start, start_pure
 from attribute_planner.data.trajectories import Trajectories
 from attribute_planner.environments.interface import Environment, PureEnvironment
 from attribute_planner.errors import AttributePlannerError, ConfigurationError, require_positive_settings, unknown_name
+from attribute_planner.learning.dqn import DQNConfig
 from attribute_planner.learning.inverse import InverseConfig
 from attribute_planner.learning.policy_gradient import TrainState
 from attribute_planner.learning.ppo import PPOConfig
@@ -23,9 +25,18 @@ from attribute_planner.learning.reinforce import ReinforceConfig
 from attribute_planner.models.detector import AttributeDetector
 from attribute_planner.models.observation_scaling import ObservationStatistics, with_statistics
 from attribute_planner.models.policy import GoalPolicy
-from attribute_planner.phases.attempts import HINDSIGHT, STEP_REWARD, ReachNeighbours, attempt_batch, count_attempts
+from attribute_planner.phases.attempts import (
+    HINDSIGHT,
+    STEP_REWARD,
+    EndedAttempts,
+    ReachNeighbours,
+    attempt_batch,
+    count_attempts,
+    ended_attempts,
+    pursued_values,
+)
 from attribute_planner.phases.device_graph import DeviceGraph, device_graph
-from attribute_planner.phases.goal_sampling import GOAL_SAMPLING, plan_to_far_sets
+from attribute_planner.phases.goal_sampling import GOAL_SAMPLING, FarSets, optimistic, plan_to_far_sets, with_shortcuts
 from attribute_planner.transitions.table import TransitionTable
 
 Key = jax.Array
@@ -54,6 +65,8 @@ class PractiseConfig:
     goal_sampling: str = "neighbours"
     """How targets are drawn: `neighbours` of the current set by visit counts, as in the paper; or `planned`: the next
     set on a plan to a random far one."""
+    shortcuts: int = 0
+    """Number of far sets, in each round, towards which transitions that skip sets are added to the graph."""
     visit_exponent: float = 1.0
     """Neighbours are drawn by their visit counts to this power: 1 as in the paper; less favours rare ones."""
     decay: float = 0.9
@@ -74,6 +87,10 @@ class PractiseConfig:
     """Settings of `reinforce`."""
     inverse: InverseConfig = field(default_factory=InverseConfig)
     """Settings of `inverse`."""
+    dqn: DQNConfig = field(default_factory=DQNConfig)
+    """Settings of `dqn`."""
+    sac: DQNConfig = field(default_factory=DQNConfig)
+    """Settings of `sac`."""
 
     def __post_init__(self) -> None:
         if self.method not in REACHERS:
@@ -85,6 +102,11 @@ class PractiseConfig:
         )
         if self.steps < 0 or (self.steps == 0 and self.method != "inverse"):
             raise ConfigurationError(f"PractiseConfig.steps must be greater than zero; it is {self.steps}.")
+
+    @property
+    def value_discount(self) -> float:
+        """Discount factor of policies that estimate the probability to arrive: t_max is their horizon."""
+        return 1 - 1 / self.max_attempt_steps
 
     @property
     def reacher(self) -> Reacher:
@@ -100,6 +122,8 @@ class Practised(NamedTuple):
     epoch: epochs so far.
     steps: environment steps so far.
     fitted_on: the number of recorded steps that π was fitted to; 0 if it is not fitted.
+    attempts: `float32[N, 4]` the last attempts of a policy that estimates values: its value when the attempt began, c_π
+        and the usual duration of the transition, and whether it arrived; `None` for other policies.
     """
 
     train_state: TrainState
@@ -107,6 +131,11 @@ class Practised(NamedTuple):
     epoch: int
     steps: int
     fitted_on: int = 0
+    attempts: np.ndarray | None = None
+
+
+KEPT_ATTEMPTS = 4_000
+"""How many of the last attempts are kept."""
 
 
 def practise(
@@ -120,40 +149,57 @@ def practise(
     policy: GoalPolicy | None = None,
     statistics: ObservationStatistics | None = None,
     begun: Practised | None = None,
+    until: float = 1.0,
+    replay: Replay | None = None,
     watch: Watch,
 ) -> Practised:
     """Step 3 of Algorithm 1: attempt transitions to random neighbours, learn, and count how often they succeed.
 
     examples: the recorded steps, for a policy that is fitted to them.
     policy: the policy to begin with; a new one by default.
-    statistics: those of the observations of exploration, for a new policy that scales them.
+    statistics: those of the observations of exploration, for a policy that scales them.
     begun: the state of an earlier practice, perhaps on a graph with fewer edges.
+    until: the share of all steps after which to stop.
+    replay: the recorded steps, for a policy that replays them.
     """
     if explored.num_edges == 0:
         raise AttributePlannerError(
             "Exploration saw no attribute change at all, so there is nothing to practise: explore for more steps, "
             "or check with ap.check_environment whether the attributes can change."
         )
-    policy_key, fit_key, epochs_key, plans_key = jax.random.split(key, 4)
+    policy_key, fit_key, epochs_key, plans_key, state_key, shortcuts_key = jax.random.split(key, 6)
+    if begun is not None:
+        explored = explored.with_edges(begun.table)
+    if config.shortcuts:
+        round_key = jax.random.fold_in(shortcuts_key, 0 if begun is None else begun.steps)
+        explored = with_shortcuts(explored, config.shortcuts, key=round_key)
     if begun is None:
-        policy = policy or with_statistics(GoalPolicy(env.spec, config.hidden_size, key=policy_key), statistics)
+        policy = policy or with_statistics(
+            config.reacher.new_policy(env.spec, config.hidden_size, key=policy_key), statistics
+        )
         policy = config.reacher.fit(env, policy, examples, key=fit_key, watch=watch)
         fitted_on = 0 if examples is None or not config.reacher.fits else examples.size
         nothing = np.zeros(explored.num_edges)
         table = explored.with_practice(nothing, nothing, nothing)
-        practised = Practised(config.reacher.train_state(policy), table, epoch=0, steps=0, fitted_on=fitted_on)
+        practised = Practised(
+            config.reacher.train_state(policy, env.spec, key=state_key), table, epoch=0, steps=0, fitted_on=fitted_on
+        )
         if config.steps == 0:
             watch("practise", 1.0, {"steps": 0}, practised)
     else:
-        practised = begun._replace(table=explored.with_practice_of(begun.table))
-    graph = device_graph(explored, config.visit_exponent)
-    while practised.steps < config.steps:
+        train_state = config.reacher.with_statistics(begun.train_state, statistics)
+        practised = begun._replace(table=explored.with_practice_of(begun.table), train_state=train_state)
+    graph = device_graph(explored, config.visit_exponent, padded=replay is not None)
+    if replay is not None:
+        replay.cut()
+    while practised.steps < until * config.steps:
         epoch_key = jax.random.fold_in(epochs_key, practised.epoch)
-        plans = None
+        far = None
         if config.goal_sampling == "planned":
             plan_key = jax.random.fold_in(plans_key, practised.epoch)
-            plans = plan_to_far_sets(practised.table, key=plan_key)
-        practised, metrics = practise_epoch(env, detector, graph, plans, config, practised, key=epoch_key)
+            table = practised.table if replay is None else optimistic(practised.table)
+            far = plan_to_far_sets(table, padded_to=len(graph.words), key=plan_key)
+        practised, metrics = practise_epoch(env, detector, graph, far, config, practised, replay, key=epoch_key)
         watch("practise", practised.steps / config.steps, metrics, practised)
     return practised
 
@@ -162,9 +208,10 @@ def practise_epoch(
     env: Environment,
     detector: AttributeDetector | None,
     graph: DeviceGraph,
-    plans: jax.Array | None,
+    far: FarSets | None,
     config: PractiseConfig,
     practised: Practised,
+    replay: Replay | None = None,
     *,
     key: Key,
 ) -> tuple[Practised, dict]:
@@ -172,12 +219,15 @@ def practise_epoch(
     per_rollout = config.num_envs * config.rollout_length
     rollouts = min(config.rollouts_per_epoch, -(-(config.steps - practised.steps) // per_rollout))
     run: Any = _pure_epoch if isinstance(env, PureEnvironment) else _host_epoch
-    counts = jnp.zeros((3, practised.table.num_edges), jnp.int32)
+    ended: list[EndedAttempts] = []
+    if replay is not None:
+        run = partial(_replay_epoch, replay, ended)
+    counts = jnp.zeros((3, len(graph.target)), jnp.int32 if replay is None else jnp.float32)
     train_state, counts, metrics = run(
         env,
         detector,
         graph,
-        plans,
+        far,
         config,
         practised.train_state,
         counts,
@@ -186,7 +236,7 @@ def practise_epoch(
         key,
     )
     steps = practised.steps + rollouts * per_rollout
-    attempts, successes, spent = np.asarray(counts, float)
+    attempts, successes, spent = np.asarray(counts, float)[:, : practised.table.num_edges]
     metrics = {
         "steps": steps,
         "success": float(successes.sum() / max(attempts.sum(), 1)),
@@ -199,7 +249,20 @@ def practise_epoch(
         decay * before.successes + successes,
         None if before.spent is None else decay * before.spent + spent,
     )
-    return practised._replace(train_state=train_state, table=table, epoch=practised.epoch + 1, steps=steps), metrics
+    practised = practised._replace(train_state=train_state, table=table, epoch=practised.epoch + 1, steps=steps)
+    if replay is not None:
+        practised = practised._replace(attempts=_last_attempts(practised, ended))
+    return practised, metrics
+
+
+def _last_attempts(practised: Practised, ended: list[EndedAttempts]) -> np.ndarray:
+    """The last attempts, with those of an epoch added; attempts that were cut off are left out."""
+    edge, value, reached, _, weight = (np.concatenate(column) for column in zip(*ended, strict=True))
+    table, whole = practised.table, weight == 1.0
+    columns = (value, table.probability[edge], table.duration[edge], reached)
+    rows = np.stack([column[whole] for column in columns], axis=1).astype(np.float32)
+    before = np.zeros((0, 4), np.float32) if practised.attempts is None else practised.attempts
+    return np.concatenate([before, rows])[-KEPT_ATTEMPTS:]
 
 
 @eqx.filter_jit
@@ -207,7 +270,7 @@ def _pure_epoch(
     env: PureEnvironment,
     detector: AttributeDetector | None,
     graph: DeviceGraph,
-    plans: jax.Array | None,
+    far: FarSets | None,
     config: PractiseConfig,
     train_state: TrainState,
     counts: jax.Array,
@@ -218,7 +281,7 @@ def _pure_epoch(
     """A whole epoch as one compiled call."""
     start_key, rollouts_key = jax.random.split(key)
     dynamic, static = eqx.partition(train_state, eqx.is_array)
-    actor = partial(_actor, graph, plans, config, last_start=env.episode_steps)
+    actor = partial(_actor, graph, far, config, last_start=env.episode_steps)
     episodes = start_pure(actor(train_state.policy), env, config.num_envs, key=start_key, detector=detector)
     # An attempt that is under way when the episode's time is up goes on to its end.
     limit = env.episode_steps + config.max_attempt_steps
@@ -251,7 +314,7 @@ def _host_epoch(
     env: Environment,
     detector: AttributeDetector | None,
     graph: DeviceGraph,
-    plans: jax.Array | None,
+    far: FarSets | None,
     config: PractiseConfig,
     train_state: TrainState,
     counts: jax.Array,
@@ -264,7 +327,7 @@ def _host_epoch(
     # These environments end their episodes themselves: no attempt begins too late to be finished. Where t_max is
     # longer than half an episode, half an episode must do.
     last_start = env.episode_steps - min(config.max_attempt_steps, env.episode_steps // 2)
-    actor = partial(_actor, graph, plans, config, last_start=last_start)
+    actor = partial(_actor, graph, far, config, last_start=last_start)
     envs, metrics = env.vector_env(config.num_envs), {}
     try:
         episodes = start(actor(train_state.policy), envs, key=start_key, detector=detector)
@@ -287,11 +350,56 @@ def _host_epoch(
     return train_state, counts, metrics
 
 
+def _replay_epoch(
+    replay: Replay,
+    ended: list[EndedAttempts],
+    env: Environment,
+    detector: AttributeDetector | None,
+    graph: DeviceGraph,
+    far: FarSets | None,
+    config: PractiseConfig,
+    train_state: TrainState,
+    counts: jax.Array,
+    steps: jax.Array,
+    rollouts: jax.Array,
+    key: Key,
+) -> tuple[TrainState, jax.Array, dict]:
+    """The same with a policy that learns from all recorded steps."""
+    start_key, rollouts_key, sample_key = jax.random.split(key, 3)
+    random = np.random.default_rng(np.asarray(jax.random.key_data(sample_key)))
+    actor = partial(_actor, graph, far, config, last_start=env.episode_steps)
+    envs, metrics = env.vector_env(config.num_envs), {}
+    reacher, length = config.reacher, config.rollout_length
+    replay.cut()
+    try:
+        episodes = start(actor(train_state.policy), envs, key=start_key, detector=detector)
+        for number in range(int(rollouts)):
+            rollout_key = jax.random.fold_in(rollouts_key, number)
+            episodes, trajectories = advance(
+                actor(train_state.policy),
+                envs,
+                episodes,
+                length,
+                space=env.attributes,
+                key=rollout_key,
+                detector=detector,
+            )
+            last = number == rollouts - 1
+            ended.append(ended_attempts(trajectories, config.max_attempt_steps, last=bool(last)))
+            counts = counts + ended[-1].counts(counts.shape[1])
+            remember(replay, env.attributes, trajectories, pursued_values(env.attributes, trajectories))
+            train_state, learned = reacher.learn(train_state, replay, discount=config.value_discount, random=random)
+            metrics = learned or metrics
+    finally:
+        envs.close()
+    return train_state, counts, metrics
+
+
 def _actor(
-    graph: DeviceGraph, plans: jax.Array | None, config: PractiseConfig, policy: GoalPolicy, *, last_start: int
+    graph: DeviceGraph, far: FarSets | None, config: PractiseConfig, policy: GoalPolicy, *, last_start: int
 ) -> ReachNeighbours:
     return ReachNeighbours(
-        policy, graph, config.max_attempt_steps, config.deterministic, plans, config.stop_on_any_change, last_start
+        policy, graph, config.max_attempt_steps, config.deterministic, far, config.stop_on_any_change, last_start
     )
 
 

@@ -13,7 +13,7 @@ from attribute_planner.planning.goal_relaxation import relaxed_goal, shifted_goa
 from attribute_planner.planning.lookahead import Option, Options, best_option
 from attribute_planner.planning.nearest_set import nearest_target
 from attribute_planner.planning.plan import Planner
-from attribute_planner.planning.posterior import Posterior, Target
+from attribute_planner.planning.posterior import Arrival, Posterior, Target
 
 
 class ActiveEpisode:
@@ -21,8 +21,11 @@ class ActiveEpisode:
 
     posterior_of: makes the posterior of a goal, which holds what the episode learns about its transitions.
     patience: steps after which an attempt that changed nothing has failed; `None`: never.
+    stop_on_any_change: whether an attempt ends with any change, as it did in practice; otherwise it goes on until it
+        arrives at its target, or at a set that promises no less.
     nearest_set: whether to act as in the nearest known set where no way is known.
     relax_goal: whether to pursue a goal that no known set satisfies by way of one that nearly does.
+    arrival: conditions c_π on the present observation; to be set before each `advance`.
     """
 
     def __init__(
@@ -35,10 +38,13 @@ class ActiveEpisode:
         *,
         max_steps: int,
         patience: int | None,
+        stop_on_any_change: bool,
         nearest_set: bool,
         relax_goal: bool,
         record: bool,
+        arrival: Arrival | None = None,
     ) -> None:
+        self.arrival = arrival
         self.goal, self.values, self.plan = goal, values, planner.plan(values, goal)
         self.active, self.claimed = True, False
         self.steps = self.transitions = self.replans = 0
@@ -48,7 +54,8 @@ class ActiveEpisode:
         self._relaxed = relaxed_goal(planner, values, goal) if relax else None
         self._pursue(goal if self._relaxed is None else self._relaxed)
         self._trace: list[TraceStep] | None = [] if record else None
-        self._waited = 0
+        self._stop_on_any_change = stop_on_any_change
+        self._waited, self._origin = 0, values
         self._option: Option | None = None
         self._target = self._next_target()
 
@@ -113,12 +120,12 @@ class ActiveEpisode:
         outcome = self._outcome(before, expected)
         failed = outcome in (DEVIATED, GAVE_UP) or (self._option is not None and outcome == ON_THE_WAY)
         if failed and expected is not None:
-            self.posterior.failed(before - self._shift, expected.values - self._shift)
+            self.posterior.failed(self._origin - self._shift, expected.values - self._shift)
+        self.transitions += bool((values != before).any())
         if outcome in (ARRIVED, DEVIATED, LOST):
-            self.transitions += 1
-            self.posterior.left(before - self._shift)
+            self.posterior.left(self._origin - self._shift)
         if failed or outcome != ON_THE_WAY:
-            self._waited = 0
+            self._waited, self._origin = 0, values
             self._target = self._next_target()
         replanned = outcome in (DEVIATED, GAVE_UP, LOST) and not self.believes_goal
         self.replans += replanned
@@ -149,12 +156,23 @@ class ActiveEpisode:
         return self._target
 
     def _outcome(self, before: np.ndarray, expected: Target | None) -> str:
-        if (self.values == before).all():
+        if expected is not None and (self.values == expected.values).all():
+            return ARRIVED
+        if (self.values == before).all() or (expected is not None and self._goes_on(expected)):
             gives_up = self._option is None and self._patience is not None and self._waited >= self._patience
             return GAVE_UP if gives_up else ON_THE_WAY
         if expected is None:
             return LOST
-        return ARRIVED if (self.values == expected.values).all() else DEVIATED
+        return DEVIATED
+
+    def _goes_on(self, expected: Target) -> bool:
+        """Whether the attempt continues although the attributes changed."""
+        if self._stop_on_any_change or self._option is not None or self.believes_goal:
+            return False
+        table = self._planner.table
+        numbers = np.array([table.number_of(values - self._shift) for values in (self.values, expected.values)])
+        here, there = self.posterior.value(numbers, float(self.left))
+        return bool(here < there)
 
     def _pursue(self, goal: Goal, shift: np.ndarray | int = 0) -> None:
         """Plan for a goal, in values that are lowered by a shift."""
@@ -168,7 +186,7 @@ class ActiveEpisode:
             if shifted is not None:
                 self._pursue(shifted.goal, shifted.shift)
         there = self.values - self._shift
-        target = None if (there < 0).any() else self.posterior.next_target(there, self.left)
+        target = None if (there < 0).any() else self.posterior.next_target(there, self.left, arrival=self.arrival)
         if target is None and self._nearest_set:
             target = nearest_target(self._planner, self.posterior, self._planned, there, self.left)
         return None if target is None else target._replace(values=target.values + self._shift)

@@ -104,7 +104,8 @@ def _counts_arrays(counts: TransitionCounts) -> Arrays:
 
 
 def _train_state_arrays(prefix: str, train_state: TrainState) -> Arrays:
-    return arrays_of(f"{prefix}policy", train_state.policy) | arrays_of(f"{prefix}optimiser", train_state.optimiser)
+    parts = {"policy": train_state.policy, "optimiser": train_state.optimiser, "critic": train_state.critic}
+    return {name: array for part, tree in parts.items() for name, array in arrays_of(f"{prefix}{part}", tree).items()}
 
 
 def _single_precision(arrays: Arrays) -> Arrays:
@@ -121,14 +122,16 @@ def load_progress(env: Environment, config: TrainConfig, arrays: Arrays, notes: 
         error = DetectorError(**{**note, "per_attribute": np.array(note["per_attribute"])})
         detected = Detected(load_detector(env, config, arrays), error)
     if note := notes.get("exploration"):
-        begin = lambda policy: new_train_state(policy, config.explore.learning)  # noqa: E731
-        train_state = _load_train_state("exploration.", env, config.explore.hidden_size, begin, arrays)
+        how = config.explore
+        template = _structure(lambda key: new_train_state(GoalPolicy(env.spec, how.hidden_size, key=key), how.learning))
+        train_state = _load_train_state("exploration.", template, arrays)
         tried = "exploration.tried.words" in arrays
         tried = _load_table("exploration.tried", env, config, arrays) if tried else None
         explored = Explored(_load_counts(env, arrays), train_state, **note, tried=tried)
     if note := notes.get("practice"):
-        begin = config.practise.reacher.train_state
-        train_state = _load_train_state("", env, config.practise.hidden_size, begin, arrays)
+        reacher = config.practise.reacher
+        template = _structure(lambda key: reacher.train_state(_new_policy(env, config, key), env.spec, key=key))
+        train_state = _load_train_state("", template, arrays)
         practised = Practised(train_state, _load_table("practice", env, config, arrays), **note)
     return Progress(detected, explored, load_forward_model(env, config, arrays, notes), practised)
 
@@ -154,7 +157,11 @@ def load_forward_model(
 
 def load_policy(env: Environment, config: TrainConfig, arrays: Arrays) -> GoalPolicy:
     """π."""
-    return _load("policy", lambda key: GoalPolicy(env.spec, config.practise.hidden_size, key=key), arrays)
+    return _load("policy", lambda key: _new_policy(env, config, key), arrays)
+
+
+def _new_policy(env: Environment, config: TrainConfig, key: jax.Array) -> GoalPolicy:
+    return config.practise.reacher.new_policy(env.spec, config.practise.hidden_size, key=key)
 
 
 def load_table(env: Environment, config: TrainConfig, arrays: Arrays, *, model_edges: bool = True) -> TransitionTable:
@@ -180,13 +187,10 @@ def _structure(build: Callable[[jax.Array], Tree]) -> Tree:
     return eqx.filter_eval_shape(lambda: build(jax.random.key(0)))
 
 
-def _load_train_state(
-    prefix: str, env: Environment, hidden_size: int, begin: Callable[[GoalPolicy], TrainState], arrays: Arrays
-) -> TrainState:
-    template = _structure(lambda key: begin(GoalPolicy(env.spec, hidden_size, key=key)))
-    return TrainState(
-        fill(f"{prefix}policy", template.policy, arrays), fill(f"{prefix}optimiser", template.optimiser, arrays)
-    )
+def _load_train_state(prefix: str, template: TrainState, arrays: Arrays) -> TrainState:
+    parts = (template.policy, template.optimiser, template.critic)
+    names = ("policy", "optimiser", "critic")
+    return TrainState(*(fill(f"{prefix}{name}", part, arrays) for name, part in zip(names, parts, strict=True)))
 
 
 def _load_counts(env: Environment, arrays: Arrays) -> TransitionCounts:

@@ -165,6 +165,24 @@ class TransitionTable(TransitionModel):
         spent = None if spent is None else np.asarray(spent, float)
         return replace(self, attempts=np.asarray(attempts, float), successes=np.asarray(successes, float), spent=spent)
 
+    def with_edges(self, other: "TransitionTable") -> "TransitionTable":
+        """The same with the edges of another table, which count as never visited if they are new."""
+        return self.with_pairs(other.words[other.source], other.words[other.target])
+
+    def with_pairs(self, source: UInt32[np.ndarray, "B W"], target: UInt32[np.ndarray, "B W"]) -> "TransitionTable":
+        """The same with edges between packed sets, which count as never visited if they are new."""
+        counts = TransitionCounts(self.words.shape[1])
+        counts.sets.number(self.words)
+        counts.add(self.words[self.source], self.words[self.target], self.visits.astype(np.int64))
+        counts.add(source, target, np.zeros(len(source), np.int64))
+        return table_of_counts(self.space, counts, self.estimator).with_practice_of(self)
+
+    def tried(self, attempts: float) -> "TransitionTable":
+        """The same without edges that were neither visited nor attempted that often."""
+        keep = (self.visits > 0) | (self.attempts >= attempts)
+        parts = {name: getattr(self, name) for name in ("source", "target", "visits", "attempts", "successes", "spent")}
+        return replace(self, **{name: None if part is None else part[keep] for name, part in parts.items()})
+
     def with_practice_of(self, practised: "TransitionTable") -> "TransitionTable":
         """The same graph with the statistics of practice of another table, all of whose edges this one holds."""
         places = practised.edges_in(self)

@@ -1,0 +1,212 @@
+"""A replay buffer of recorded steps, and batches of them with goals set in hindsight.
+
+Steps are kept as they were rolled out, time first, so that what followed a step is known: an attribute set that was
+reached later in the same episode is a goal that its actions reached.
+"""
+
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from attribute_planner.attributes import AttributeSpace
+from attribute_planner.data.examples import compact
+from attribute_planner.data.trajectories import Trajectories
+from attribute_planner.environments.spaces import Action, Observation
+
+NO_GOAL = -1
+"""Value of every attribute of a goal where none was pursued."""
+MAX_CHANGES = 4
+"""A goal in hindsight is at most this many changes of the attributes ahead."""
+
+
+class ReplayBatch(NamedTuple):
+    """Steps with goals, `[N, ...]`.
+
+    observation, values, goal, action: before the step; values and goals are `int[N, A]`.
+    next_observation, next_values: where the return is bootstrapped.
+    reached: `bool[N]` the goal was reached before that.
+    discount: `float32[N]` the discount of what is bootstrapped, or of the goal; 0 if the episode ended without it.
+    weight: `float32[N]` 0 for steps whose sequel is not known.
+    """
+
+    observation: Observation
+    values: Any
+    goal: Any
+    action: Action
+    next_observation: Observation
+    next_values: Any
+    reached: Any
+    discount: Any
+    weight: Any
+
+
+class Replay:
+    """The most recent steps of `num_envs` environments.
+
+    capacity: the number of steps to keep.
+    pending: the number of steps that were added and have not been learned from yet.
+    """
+
+    def __init__(self, capacity: int) -> None:
+        self.capacity = capacity
+        self._columns: Columns | None = None
+        self._rows = 0
+        self._filled = 0
+        self._end = 0
+        self._sequel: Sequel | None = None
+        self.pending = 0.0
+
+    @property
+    def size(self) -> int:
+        """Number of steps in the buffer."""
+        return 0 if self._columns is None else self._filled * self._columns.over.shape[1]
+
+    def add(self, trajectories: Trajectories, values: np.ndarray, next_values: np.ndarray, pursued: np.ndarray) -> None:
+        """Append `[T, B]` steps that follow the last ones; `pursued`: the goal of each, or `NO_GOAL`."""
+        trajectories = trajectories.on_host()
+        added = Columns(
+            trajectories.observation,
+            compact(values),
+            trajectories.action,
+            compact(next_values),
+            compact(pursued),
+            trajectories.terminated,
+            trajectories.over,
+        )
+        if self._columns is None:
+            self._rows = max(-(-self.capacity // added.over.shape[1]), len(added.over))
+            self._columns = jax.tree.map(lambda leaf: np.zeros((self._rows, *leaf.shape[1:]), leaf.dtype), added)
+        places = (self._end + np.arange(len(added.over))) % self._rows
+        jax.tree.map(lambda column, leaf: column.__setitem__(places, leaf), self._columns, added)
+        self._end += len(added.over)
+        self.pending += added.over.size
+        self._filled = min(self._end, self._rows)
+        self._sequel = None
+
+    def cut(self) -> None:
+        """What is added next does not follow the last steps: other episodes begin."""
+        if self._columns is not None:
+            self._columns.over[(self._end - 1) % self._rows] = True
+            self._sequel = None
+
+    def sample(
+        self, count: int, *, hindsight: float, discount: float, n_step: int, random: np.random.Generator
+    ) -> ReplayBatch:
+        """`count` random steps, each with a goal: one that was reached later, or else the one that was pursued.
+
+        hindsight: the share of steps with a goal in hindsight; those that pursued nothing always have one.
+        """
+        columns, sequel = self._columns, self._read_sequel()
+        assert columns is not None, "the buffer is empty"
+        row = random.integers(0, self._filled, count)
+        env = random.integers(0, columns.over.shape[1], count)
+        pursued = columns.pursued[sequel.place[row], env]
+        later = self._later(sequel, row, env, random)
+        known = later < NEVER
+        in_hindsight = known & ((random.random(count) < hindsight) | (pursued[:, 0] == NO_GOAL))
+        landed = columns.next_values[sequel.place[np.where(known, later, 0)], env]
+        goal = np.where(in_hindsight[:, None], landed, pursued)
+        return self._returns(sequel, row, env, goal, discount, n_step)
+
+    def _read_sequel(self) -> "Sequel":
+        if self._sequel is None:
+            assert self._columns is not None
+            self._sequel = sequel_of(self._columns, self._end, self._filled, self._rows)
+        return self._sequel
+
+    def _later(self, sequel: "Sequel", row: np.ndarray, env: np.ndarray, random: np.random.Generator) -> np.ndarray:
+        """`[N]` the row of a change later in the episode: the next one in half of the cases, or one after it."""
+        change = sequel.next_change[row, env]
+        for _ in range(MAX_CHANGES - 1):
+            onward = np.minimum(change + 1, len(sequel.place) - 1)
+            following = sequel.next_change[onward, env]
+            same_episode = (change < NEVER) & (change < sequel.episode_end[row, env]) & (following < NEVER)
+            change = np.where(same_episode & (random.random(len(row)) < 0.5), following, change)
+        return change
+
+    def _returns(
+        self, sequel: "Sequel", row: np.ndarray, env: np.ndarray, goal: np.ndarray, discount: float, n_step: int
+    ) -> ReplayBatch:
+        columns = self._columns
+        assert columns is not None
+        reached = np.zeros(len(row), bool)
+        running, steps = goal[:, 0] != NO_GOAL, np.zeros(len(row), int)
+        ended = np.zeros(len(row), bool)
+        for _ in range(n_step):
+            at = np.minimum(row + steps, len(sequel.place) - 1)
+            place = sequel.place[at]
+            arrives = (columns.next_values[place, env] == goal).all(axis=-1)
+            terminated, over = columns.terminated[place, env], sequel.over[at, env]
+            # Where an episode is cut off, the observation after the step is not known: it ends one step earlier.
+            steps += running & (arrives | terminated | ~over)
+            reached |= running & arrives
+            ended |= running & terminated & ~arrives
+            running &= ~(arrives | terminated | over)
+        after = sequel.place[np.minimum(row + steps, len(sequel.place) - 1)]
+        here = sequel.place[row]
+        power = np.where(reached, steps - 1, steps)
+        return ReplayBatch(
+            observation=jax.tree.map(lambda leaf: leaf[here, env], columns.observation),
+            values=columns.values[here, env],
+            goal=goal,
+            action=jax.tree.map(lambda leaf: leaf[here, env], columns.action),
+            next_observation=jax.tree.map(lambda leaf: leaf[after, env], columns.observation),
+            next_values=columns.values[after, env],
+            reached=reached,
+            discount=np.where(ended, 0.0, discount**power).astype(np.float32),
+            weight=((goal[:, 0] != NO_GOAL) & (steps > 0)).astype(np.float32),
+        )
+
+
+def remember(
+    replay: Replay, space: AttributeSpace, trajectories: Trajectories, pursued: np.ndarray | None = None
+) -> None:
+    """Add rolled-out steps; `pursued`: `int[T, B, A]` the goals, by default none."""
+    values, next_values = (
+        np.asarray(space.unpack(np.asarray(words))) for words in (trajectories.attributes, trajectories.next_attributes)
+    )
+    replay.add(trajectories, values, next_values, np.full_like(values, NO_GOAL) if pursued is None else pursued)
+
+
+class Columns(NamedTuple):
+    """The columns of the buffer, `[rows, B, ...]`."""
+
+    observation: Any
+    values: Any
+    action: Any
+    next_values: Any
+    pursued: Any
+    terminated: Any
+    over: Any
+
+
+class Sequel(NamedTuple):
+    """What follows each row, oldest first.
+
+    place: `[n]` where each row is stored.
+    over: `bool[n, B]` nothing that follows is known to belong to the same episode.
+    next_change: `[n, B]` the next row, this one included, whose step changed the attributes in the same episode;
+        `NEVER` if there is none.
+    episode_end: `[n, B]` the last row of the episode.
+    """
+
+    place: np.ndarray
+    over: np.ndarray
+    next_change: np.ndarray
+    episode_end: np.ndarray
+
+
+NEVER = 2**30
+
+
+def sequel_of(columns: Columns, end: int, filled: int, rows: int) -> Sequel:
+    """What follows each of the `filled` rows before `end`."""
+    place = np.arange(end - filled, end) % rows
+    over, number = columns.over[place], np.arange(filled, dtype=np.int32)[:, None]
+    over[-1] = True
+    changed = (columns.values[place] != columns.next_values[place]).any(axis=-1)
+    next_change, episode_end = (
+        np.minimum.accumulate(np.where(mask, number, NEVER)[::-1])[::-1] for mask in (changed, over)
+    )
+    return Sequel(place, over, np.where(next_change <= episode_end, next_change, NEVER), episode_end)

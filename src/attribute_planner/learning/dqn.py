@@ -1,0 +1,106 @@
+"""DQN with hindsight: the discounted probability to reach a goal, learned off-policy from replayed steps.
+
+Q(s, a, ρ_goal) estimates E[γ^T · 1(the goal is reached)], a number between 0 and 1, where T is the number of steps
+until then. It is the sigmoid of the network's output, fitted by cross-entropy. Target values come from a target network
+that follows slowly, actions from the network itself (double Q-learning), over several steps at once.
+"""
+
+from dataclasses import dataclass
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import optax
+
+from attribute_planner.data.replay import ReplayBatch
+from attribute_planner.errors import ConfigurationError
+from attribute_planner.learning.policy_gradient import TrainState, weighted_mean
+from attribute_planner.models.policy import GoalPolicy
+
+Key = jax.Array
+
+
+@dataclass(frozen=True)
+class DQNConfig:
+    """How a policy learns by DQN."""
+
+    learning_rate: float = 1e-3
+    """Step size of Adam."""
+    batch_size: int = 256
+    """Steps of an update."""
+    replay_ratio: float = 16.0
+    """How often each step is learned from, on average."""
+    capacity: int = 500_000
+    """Steps in the replay buffer."""
+    n_step: int = 3
+    """Steps after which a return is bootstrapped."""
+    hindsight: float = 0.6
+    """Share of steps whose goal is a set that was reached later, not the one that was pursued."""
+    target_rate: float = 0.01
+    """How fast the target network follows: its share of the network after an update."""
+    max_grad_norm: float = 1.0
+    """Gradients with a larger global norm are scaled down to it."""
+
+    def __post_init__(self) -> None:
+        if self.learning_rate <= 0 or self.max_grad_norm <= 0:
+            raise ConfigurationError("learning_rate and max_grad_norm must be greater than zero.")
+        if min(self.batch_size, self.capacity, self.n_step) < 1 or self.replay_ratio <= 0:
+            raise ConfigurationError("batch_size, capacity and n_step must be at least 1, replay_ratio more than 0.")
+        if not 0 <= self.hindsight <= 1 or not 0 < self.target_rate <= 1:
+            raise ConfigurationError("hindsight must be between 0 and 1, target_rate more than 0 and at most 1.")
+
+
+def optimiser_for(config: DQNConfig) -> optax.GradientTransformation:
+    """Adam on gradients of bounded global norm."""
+    return optax.chain(optax.clip_by_global_norm(config.max_grad_norm), optax.adam(config.learning_rate))
+
+
+def new_train_state(policy: GoalPolicy, config: DQNConfig) -> TrainState:
+    """The state in which learning begins with `policy`; its critic is the target network."""
+    return TrainState(policy, optimiser_for(config).init(eqx.filter(policy, eqx.is_inexact_array)), policy)
+
+
+@eqx.filter_jit
+def update(train_state: TrainState, batches: ReplayBatch, config: DQNConfig) -> tuple[TrainState, dict]:
+    """The train state after an update on each of U batches `[U, N, ...]`, and metrics."""
+    dynamic, static = eqx.partition(train_state, eqx.is_array)
+
+    def step(dynamic: TrainState, batch: ReplayBatch) -> tuple[TrainState, dict]:
+        after, metrics = one_update(eqx.combine(dynamic, static), batch, config)
+        return eqx.filter(after, eqx.is_array), metrics
+
+    dynamic, metrics = jax.lax.scan(step, dynamic, batches)
+    return eqx.combine(dynamic, static), jax.tree.map(jnp.mean, metrics)
+
+
+def one_update(train_state: TrainState, batch: ReplayBatch, config: DQNConfig) -> tuple[TrainState, dict]:
+    """One gradient step, after which the target network follows."""
+    policy, target = train_state.policy, train_state.critic
+    wanted = target_values(policy, target, batch)
+
+    def loss(policy: GoalPolicy) -> tuple[jax.Array, dict]:
+        logits = policy.action_values(batch.observation, batch.values, batch.goal)
+        chosen = jnp.take_along_axis(logits, jnp.asarray(batch.action)[:, None].astype(jnp.int32), axis=-1)[:, 0]
+        error = weighted_mean(optax.sigmoid_binary_cross_entropy(chosen, wanted), batch.weight)
+        return error, {"q_loss": error, "q_mean": weighted_mean(jax.nn.sigmoid(chosen), batch.weight)}
+
+    gradient, metrics = eqx.filter_grad(loss, has_aux=True)(policy)
+    changes, optimiser = optimiser_for(config).update(gradient, train_state.optimiser)
+    policy = eqx.apply_updates(policy, changes)
+    return TrainState(policy, optimiser, follow(target, policy, config.target_rate)), metrics
+
+
+def target_values(policy: GoalPolicy, target: GoalPolicy, batch: ReplayBatch) -> jax.Array:
+    """`float32[N]` the value that each step should have."""
+    place = batch.next_observation, batch.next_values, batch.goal
+    best = jnp.argmax(policy.action_values(*place), axis=-1)
+    values = jax.nn.sigmoid(target.action_values(*place))
+    sequel = jnp.take_along_axis(values, best[:, None], axis=-1)[:, 0]
+    return jax.lax.stop_gradient(batch.discount * jnp.where(batch.reached, 1.0, sequel))
+
+
+def follow(target, network, rate: float):
+    """The target network, a fraction `rate` closer to the network."""
+    return jax.tree.map(
+        lambda old, new: (1 - rate) * old + rate * new if eqx.is_inexact_array(old) else old, target, network
+    )

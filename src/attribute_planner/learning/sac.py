@@ -1,0 +1,163 @@
+"""SAC with hindsight, for actions in a box: an actor and two critics, learned off-policy from replayed steps.
+
+As in `dqn`, Q(s, a, ρ_goal) is the discounted probability to reach the goal. The actor maximises log Q, the smaller of
+two estimates, plus its entropy. The weight of the entropy is adjusted until the entropy is minus the number of
+dimensions of the action, measured where the box is [−1, 1].
+"""
+
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import optax
+
+from attribute_planner.data.replay import ReplayBatch
+from attribute_planner.environments.spaces import Action, Box, Observation
+from attribute_planner.environments.spec import EnvironmentSpec
+from attribute_planner.learning.dqn import DQNConfig, follow, optimiser_for
+from attribute_planner.learning.policy_gradient import TrainState, weighted_mean
+from attribute_planner.models.encoders import Encoder, encoder_for
+from attribute_planner.models.layers import Dense, Tower
+from attribute_planner.models.observation_scaling import ObservationStatistics, with_statistics
+from attribute_planner.models.policy import GoalPolicy
+
+Key = jax.Array
+
+FIRST_TEMPERATURE = 0.05
+"""Weight of the entropy in the beginning: as much as three steps are worth with a discount of 0.98."""
+
+
+class Critic(eqx.Module):
+    """The logit of Q(s, a, ρ_goal)."""
+
+    encoder: Encoder
+    tower: Tower
+    head: Dense
+    box: Box = eqx.field(static=True)
+
+    def __init__(self, spec: EnvironmentSpec, hidden_size: int, *, key: Key) -> None:
+        assert isinstance(spec.actions, Box), "SAC needs actions in a box"
+        encoder_key, tower_key, head_key = jax.random.split(key, 3)
+        self.encoder = encoder_for(spec.observation, spec.attributes, hidden_size, key=encoder_key)
+        self.tower = Tower(hidden_size + spec.actions.dimensions, (hidden_size, hidden_size), key=tower_key)
+        self.head = Dense(hidden_size, 1, gain=0.01, key=head_key)
+        self.box = spec.actions
+
+    def __call__(self, observation: Observation, values: jax.Array, goal: jax.Array, action: jax.Array) -> jax.Array:
+        features = self.encoder(jnp.asarray(observation), values, goal)
+        return self.head(self.tower(features, in_units(self.box, action)))[..., 0]
+
+
+def in_units(box: Box, action: jax.Array) -> jax.Array:
+    """The action with each dimension between −1 and 1."""
+    low, high = (jnp.array(bound, jnp.float32)[None] for bound in (box.low, box.high))
+    return 2 * (action - low) / (high - low) - 1
+
+
+class Critics(NamedTuple):
+    """What learning keeps beside the actor.
+
+    critic, target: two critics each, stacked; the target follows the critic.
+    log_temperature: logarithm of the weight of the entropy.
+    """
+
+    critic: Any
+    target: Any
+    log_temperature: jax.Array
+
+
+def critics_with(critics: Critics, statistics: ObservationStatistics | None) -> Critics:
+    """The critics with other statistics of observations."""
+    critic, target = (
+        eqx.filter_vmap(lambda one: with_statistics(one, statistics))(both) for both in (critics.critic, critics.target)
+    )
+    return critics._replace(critic=critic, target=target)
+
+
+class Optimisers(NamedTuple):
+    """The state of the optimiser of each part."""
+
+    actor: Any
+    critic: Any
+    temperature: Any
+
+
+def new_train_state(
+    policy: GoalPolicy, spec: EnvironmentSpec, hidden_size: int, config: DQNConfig, *, key: Key
+) -> TrainState:
+    """The state in which learning begins with `policy`."""
+    critic = eqx.filter_vmap(lambda key: Critic(spec, hidden_size, key=key))(jax.random.split(key, 2))
+    log_temperature = jnp.log(jnp.float32(FIRST_TEMPERATURE))
+    optimiser = optimiser_for(config)
+    parts = (eqx.filter(part, eqx.is_inexact_array) for part in (policy, critic, log_temperature))
+    return TrainState(policy, Optimisers(*map(optimiser.init, parts)), Critics(critic, critic, log_temperature))
+
+
+@eqx.filter_jit
+def update(train_state: TrainState, batches: ReplayBatch, config: DQNConfig, *, key: Key) -> tuple[TrainState, dict]:
+    """The train state after an update on each of U batches `[U, N, ...]`, and metrics."""
+    dynamic, static = eqx.partition(train_state, eqx.is_array)
+
+    def step(dynamic: TrainState, given: tuple[ReplayBatch, Key]) -> tuple[TrainState, dict]:
+        after, metrics = one_update(eqx.combine(dynamic, static), given[0], config, key=given[1])
+        return eqx.filter(after, eqx.is_array), metrics
+
+    keys = jax.random.split(key, len(batches.weight))
+    dynamic, metrics = jax.lax.scan(step, dynamic, (batches, keys))
+    return eqx.combine(dynamic, static), jax.tree.map(jnp.mean, metrics)
+
+
+def one_update(train_state: TrainState, batch: ReplayBatch, config: DQNConfig, *, key: Key) -> tuple[TrainState, dict]:
+    """One gradient step of critics, actor and temperature; the target critics follow."""
+    next_key, action_key = jax.random.split(key)
+    actor, critics = train_state.policy, train_state.critic
+    optimisers: Optimisers = train_state.optimiser
+    optimiser = optimiser_for(config)
+    wanted = target_values(actor, critics.target, batch, key=next_key)
+
+    def critic_loss(critic: Critic) -> tuple[jax.Array, dict]:
+        logits = both(critic, batch.observation, batch.values, batch.goal, batch.action)
+        error = optax.sigmoid_binary_cross_entropy(logits, jnp.stack([wanted, wanted])).sum(axis=0)
+        error = weighted_mean(error, batch.weight)
+        return error, {"q_loss": error, "q_mean": weighted_mean(jax.nn.sigmoid(logits[0]), batch.weight)}
+
+    gradient, metrics = eqx.filter_grad(critic_loss, has_aux=True)(critics.critic)
+    changes, critic_state = optimiser.update(gradient, optimisers.critic)
+    critic = eqx.apply_updates(critics.critic, changes)
+
+    def actor_loss(actor: GoalPolicy) -> tuple[jax.Array, jax.Array]:
+        output = actor(batch.observation, batch.values, batch.goal)
+        action = output.sample(key=action_key)
+        entropy = -output.log_prob(action) - log_half_widths(critic.box)
+        value = jax.nn.log_sigmoid(both(critic, batch.observation, batch.values, batch.goal, action).min(axis=0))
+        gain = value + jnp.exp(critics.log_temperature) * entropy
+        return -weighted_mean(gain, batch.weight), weighted_mean(entropy, batch.weight)
+
+    gradient, entropy = eqx.filter_grad(actor_loss, has_aux=True)(actor)
+    changes, actor_state = optimiser.update(gradient, optimisers.actor)
+    actor = eqx.apply_updates(actor, changes)
+
+    surplus = entropy + len(critic.box.low)
+    change, temperature_state = optimiser.update(jnp.exp(critics.log_temperature) * surplus, optimisers.temperature)
+    log_temperature = critics.log_temperature + change
+    critics = Critics(critic, follow(critics.target, critic, config.target_rate), log_temperature)
+    metrics |= {"entropy": entropy, "temperature": jnp.exp(log_temperature)}
+    return TrainState(actor, Optimisers(actor_state, critic_state, temperature_state), critics), metrics
+
+
+def target_values(actor: GoalPolicy, target: Critic, batch: ReplayBatch, *, key: Key) -> jax.Array:
+    """`float32[N]` the value that each step should have."""
+    action = actor(batch.next_observation, batch.next_values, batch.goal).sample(key=key)
+    logits = both(target, batch.next_observation, batch.next_values, batch.goal, action).min(axis=0)
+    return jax.lax.stop_gradient(batch.discount * jnp.where(batch.reached, 1.0, jax.nn.sigmoid(logits)))
+
+
+def both(critic: Critic, observation: Observation, values: jax.Array, goal: jax.Array, action: Action) -> jax.Array:
+    """`float32[2, N]` the logits of both critics."""
+    return eqx.filter_vmap(lambda one: one(observation, values, goal, jnp.asarray(action)))(critic)
+
+
+def log_half_widths(box: Box) -> jax.Array:
+    """The logarithm of the volume of the box in units of [−1, 1]."""
+    return jnp.sum(jnp.log((jnp.array(box.high) - jnp.array(box.low)) / 2))

@@ -1,0 +1,134 @@
+"""Exploration from the frontier: go to a set that was seldom visited, by known transitions, and act at random there.
+
+The policy and the table are those that practice has come to so far; before its first round nothing is known, and all
+actions are random. Random actions are held for a while, shorter or longer: some sets take persistence to leave, others
+take changes of mind.
+"""
+
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from attribute_planner.attributes import AttributeSpace
+from attribute_planner.data.random_actions import any_action, kept_up
+from attribute_planner.data.trajectories import Actor
+from attribute_planner.environments.interface import Environment
+from attribute_planner.environments.spaces import Action, Observation
+from attribute_planner.environments.vector_env import TimeStep, where_batch
+from attribute_planner.models.policy import GoalPolicy
+from attribute_planner.phases.attempts import Attempt, AttemptInfo, Outcome, ReachNeighbours, info_of
+from attribute_planner.phases.device_graph import graph_with_weights
+from attribute_planner.phases.goal_sampling import FarSets, optimistic, plan_to_far_sets
+from attribute_planner.transitions.counting import TransitionCounts
+from attribute_planner.transitions.table import UNKNOWN, TransitionTable, table_of_counts
+
+Key = jax.Array
+
+LONGEST_REPEAT = 5
+"""An action is held for up to 2^5 steps on average."""
+
+
+class FrontierMemory(NamedTuple):
+    """What an environment is doing, `[B]`.
+
+    attempt: the attempt at a transition, while it travels.
+    turn: how many goals it has given up or reached.
+    burst: for how many more steps it acts at random.
+    held, repeat: the random action that is held, and for how many steps on average.
+    """
+
+    attempt: Attempt
+    turn: jax.Array
+    burst: jax.Array
+    held: Action
+    repeat: jax.Array
+
+
+class FrontierExplorer(Actor[FrontierMemory]):
+    """Travels to one rarely visited set after the other, and acts at random in each for a while.
+
+    reach: takes transitions towards the next set on the way.
+    far: the sets to go to, with the ways there; each environment takes them in turn.
+    burst_steps: mean length of acting at random.
+    """
+
+    reach: ReachNeighbours
+    far: FarSets
+    env: Environment = eqx.field(static=True)
+    burst_steps: int = eqx.field(static=True)
+
+    def begin(self, num_envs: int, *, key: Key) -> FrontierMemory:
+        reach_key, held_key = jax.random.split(key)
+        zeros = jnp.zeros(num_envs, jnp.int32)
+        held = any_action(self.env, num_envs, key=held_key)
+        return FrontierMemory(self.reach.begin(num_envs, key=reach_key), zeros, zeros, held, jnp.ones(num_envs))
+
+    def act(
+        self, memory: FrontierMemory, observation: Observation, attributes: jax.Array, *, key: Key
+    ) -> tuple[FrontierMemory, Action, AttemptInfo]:
+        burst_key, action_key, held_key = jax.random.split(key, 3)
+        begins = memory.attempt.idle & (memory.burst == 0)
+        words = jnp.asarray(self.reach.graph.space.pack(attributes))
+        number = self.reach.graph.locate(words)
+        edge = self.far.edge(memory.turn, number)
+        stays = begins & (edge == UNKNOWN)
+        attempt = self.reach.begin_attempts(memory.attempt, words, edge, begins)
+        attempt, output = self.reach.with_output(attempt, observation, attributes)
+        memory = self._begin_bursts(memory._replace(attempt=attempt), stays, key=burst_key)
+        held = kept_up(self.env, memory.held, memory.repeat, key=held_key)
+        action = where_batch(memory.burst > 0, held, output.sample(key=action_key))
+        travels = attempt.pursues & (memory.burst == 0)
+        info = info_of(attempt, output, action)._replace(
+            edge=jnp.where(travels, attempt.edge, UNKNOWN), pursues=travels
+        )
+        return memory._replace(held=held), action, info
+
+    def observe(self, memory: FrontierMemory, timestep: TimeStep) -> tuple[FrontierMemory, Outcome]:
+        bursting = memory.burst > 0
+        attempt, outcome = self.reach.observe(memory.attempt, timestep)
+        over = timestep.terminated | timestep.truncated
+        burst = jnp.where(over, 0, jnp.maximum(memory.burst - 1, 0))
+        failed = ~bursting & outcome.ended & ~outcome.reached
+        turn = memory.turn + ((bursting & (burst == 0)) | failed | over)
+        attempt = attempt._replace(idle=attempt.idle | bursting)
+        outcome = Outcome(outcome.ended & ~bursting, outcome.reached & ~bursting)
+        return memory._replace(attempt=attempt, turn=turn, burst=burst), outcome
+
+    def _begin_bursts(self, memory: FrontierMemory, where: jax.Array, *, key: Key) -> FrontierMemory:
+        length_key, repeat_key, scale_key = jax.random.split(key, 3)
+        length = 1 + (jax.random.exponential(length_key, where.shape) * self.burst_steps).astype(jnp.int32)
+        scale = jax.random.randint(scale_key, where.shape, 1, LONGEST_REPEAT + 1)
+        repeat = jnp.where(jax.random.bernoulli(repeat_key, 0.5, where.shape), 1.0, 2.0**scale)
+        return memory._replace(
+            burst=jnp.where(where, length, memory.burst), repeat=jnp.where(where, repeat, memory.repeat)
+        )
+
+
+def frontier_explorer(
+    env: Environment,
+    policy: GoalPolicy,
+    table: TransitionTable | None,
+    max_attempt_steps: int,
+    *,
+    key: Key,
+) -> FrontierExplorer:
+    """The explorer that makes use of what is known so far; `table` is `None` before the first practice."""
+    table = _empty(env.attributes) if table is None else table
+    graph = graph_with_weights(table, np.ones(table.num_edges), padded=True)
+    reach = ReachNeighbours(policy, graph, max_attempt_steps, stop_on_any_change=False)
+    far = plan_to_far_sets(optimistic(table), rarity(table), padded_to=len(graph.words), key=key)
+    return FrontierExplorer(reach, far, env, max_attempt_steps)
+
+
+def _empty(space: AttributeSpace) -> TransitionTable:
+    return table_of_counts(space, TransitionCounts(space.num_words))
+
+
+def rarity(table: TransitionTable) -> np.ndarray:
+    """`float64[N]` how much each set deserves to be explored: N^-1/2 of how often it was entered or left."""
+    visits = np.bincount(table.source, weights=table.visits, minlength=table.num_nodes)
+    visits += np.bincount(table.target, weights=table.visits, minlength=table.num_nodes)
+    return (1 + visits) ** -0.5
