@@ -32,7 +32,7 @@ class DQNConfig:
     """How often each step is learned from, on average."""
     capacity: int = 500_000
     """Steps in the replay buffer."""
-    n_step: int = 3
+    n_step: int = 10
     """Steps after which a return is bootstrapped."""
     hindsight: float = 0.6
     """Share of steps whose goal is a set that was reached later, not the one that was pursued."""

@@ -26,7 +26,14 @@ from attribute_planner.models.detector import AttributeDetector
 from attribute_planner.models.encoders import no_values
 from attribute_planner.models.observation_scaling import statistics_of, with_observations
 from attribute_planner.models.policy import GoalPolicy
-from attribute_planner.phases.attempts import HINDSIGHT, STEP_REWARD, ReachNeighbours, attempt_batch, count_attempts
+from attribute_planner.phases.attempts import (
+    HINDSIGHT,
+    STEP_REWARD,
+    ReachNeighbours,
+    attempt_batch,
+    count_attempts,
+    pursued_values,
+)
 from attribute_planner.phases.device_graph import DeviceGraph
 from attribute_planner.phases.exploration_policies import ExplorationPolicy, PolicyInfo
 from attribute_planner.phases.frontier import frontier_explorer
@@ -242,7 +249,8 @@ class _Epoch:
             self.recorded.append(examples_of(self.env.attributes, trajectories).take(slice(0, missing)))
         self.steps += min(trajectories.size, missing)
         if self.replay is not None:
-            remember(self.replay, self.env.attributes, trajectories)
+            pursued = pursued_values(self.env.attributes, trajectories) if config.policy == "frontier" else None
+            remember(self.replay, self.env.attributes, trajectories, pursued)
         scales = statistics_of(self.train_state.policy) is not None
         if config.policy in ("random", "frontier") and not scales:
             return episodes, {}

@@ -36,7 +36,14 @@ from attribute_planner.phases.attempts import (
     pursued_values,
 )
 from attribute_planner.phases.device_graph import DeviceGraph, device_graph
-from attribute_planner.phases.goal_sampling import GOAL_SAMPLING, FarSets, optimistic, plan_to_far_sets, with_shortcuts
+from attribute_planner.phases.goal_sampling import (
+    GOAL_SAMPLING,
+    FarSets,
+    optimistic,
+    plan_to_far_sets,
+    seldom_reached,
+    with_shortcuts,
+)
 from attribute_planner.transitions.table import TransitionTable
 
 Key = jax.Array
@@ -197,8 +204,10 @@ def practise(
         far = None
         if config.goal_sampling == "planned":
             plan_key = jax.random.fold_in(plans_key, practised.epoch)
-            table = practised.table if replay is None else optimistic(practised.table)
-            far = plan_to_far_sets(table, padded_to=len(graph.words), key=plan_key)
+            table, weight = practised.table, None
+            if replay is not None:
+                table, weight = optimistic(practised.table), seldom_reached(practised.table)
+            far = plan_to_far_sets(table, weight, padded_to=len(graph.words), key=plan_key)
         practised, metrics = practise_epoch(env, detector, graph, far, config, practised, replay, key=epoch_key)
         watch("practise", practised.steps / config.steps, metrics, practised)
     return practised
