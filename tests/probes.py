@@ -140,7 +140,7 @@ class Oracle(GoalPolicy):
             ignorant.action_head,
             ignorant.baseline_head,
         )
-        self.action_space = world.actions
+        self.action_space, self.temperature = world.actions, None
         best = np.zeros((len(world.places), world.space.attributes[0].size), np.int32)
         for edge in world.edges:
             best[world.places.index(edge.source), edge.target.values[0]] = edge.action

@@ -10,6 +10,7 @@ from attribute_planner.models.distributions import (
     ChoiceAndPoint,
     Mixture,
     Normal,
+    SquashedNormal,
     distribution_of,
     head_size,
 )
@@ -59,9 +60,20 @@ def test_points_are_drawn_with_their_mean_and_spread():
 
 def test_zero_outputs_for_a_box_give_its_middle_and_half_its_half_width():
     points = distribution_of(Box((0.0, -1.0), (4.0, 1.0)), jnp.zeros((1, 4)))
-    assert isinstance(points, Normal)
-    np.testing.assert_allclose(points.mean, [[2.0, 0.0]])
-    np.testing.assert_allclose(jnp.exp(points.log_std), [[1.0, 0.5]], rtol=1e-6)
+    assert isinstance(points, SquashedNormal)
+    np.testing.assert_allclose(points.mode(), [[2.0, 0.0]])
+    np.testing.assert_allclose(jnp.exp(points.log_std), [[0.5, 0.5]], rtol=1e-6)
+
+
+def test_points_in_a_box_never_leave_it_and_their_density_sums_to_one():
+    points = distribution_of(Box((0.0,), (4.0,)), jnp.array([[1.5, 1.0]]))
+    drawn = np.asarray(jax.vmap(lambda key: points.sample(key=key))(jax.random.split(jax.random.key(0), 1000)))
+    assert (drawn >= 0).all() and (drawn <= 4).all()
+    grid = jnp.linspace(1e-4, 4 - 1e-4, 20_001)
+    density = jnp.exp(jax.vmap(lambda point: points.log_prob(point.reshape(1, 1)))(grid))[:, 0]
+    assert float(jnp.trapezoid(density, grid)) == pytest.approx(1.0, abs=1e-2)
+    below = float(jnp.trapezoid(jnp.where(grid < 3.5, density, 0.0), grid))
+    assert float((drawn < 3.5).mean()) == pytest.approx(below, abs=0.05)
 
 
 def test_a_choice_with_a_point_by_hand():

@@ -17,7 +17,7 @@ TO_LAST, TO_FIRST = [0, 2, 3, UNKNOWN], [UNKNOWN] * 4
 
 
 def test_plans_follow_the_likeliest_way_to_each_far_set():
-    plans = np.asarray(plan_to_far_sets(LINE, key=jax.random.key(0)))
+    plans = np.asarray(plan_to_far_sets(LINE, key=jax.random.key(0)).edges)
     assert plans.shape == (FAR_SETS, 4)
     assert {tuple(plan) for plan in plans.tolist()} == {
         tuple(TO_FIRST),

@@ -46,7 +46,7 @@ class Uniform(GoalPolicy):
 
     def __init__(self) -> None:
         self.encoder, self.action_head, self.baseline_head = (None,) * 3  # pyright: ignore[reportAttributeAccessIssue]
-        self.action_space, self.told = SQUARE, []
+        self.action_space, self.temperature, self.told = SQUARE, None, []
 
     def __call__(self, observation: Observation, values: jax.Array, goal: jax.Array) -> PolicyOutput:
         self.told.append(np.asarray(goal))

@@ -214,7 +214,10 @@ class EndedAttempts(NamedTuple):
     def counts(self, num_edges: int) -> np.ndarray:
         """`float64[3, E]` attempts, successes and steps of each edge."""
         columns = (self.weight, self.reached.astype(float), self.steps)
-        return np.stack([np.bincount(self.edge, weights=column, minlength=num_edges) for column in columns])
+        counts = np.zeros((3, num_edges))
+        for count, column in zip(counts, columns, strict=True):
+            np.add.at(count, self.edge, column)
+        return counts
 
 
 def ended_attempts(trajectories: Trajectories, max_attempt_steps: int, *, last: bool) -> EndedAttempts:

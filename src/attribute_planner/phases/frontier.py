@@ -92,7 +92,7 @@ class FrontierExplorer(Actor[FrontierMemory]):
         over = timestep.terminated | timestep.truncated
         burst = jnp.where(over, 0, jnp.maximum(memory.burst - 1, 0))
         failed = ~bursting & outcome.ended & ~outcome.reached
-        turn = memory.turn + ((bursting & (burst == 0)) | failed | over)
+        turn = memory.turn + ((bursting & (burst == 0)) | failed | over).astype(jnp.int32)
         attempt = attempt._replace(idle=attempt.idle | bursting)
         outcome = Outcome(outcome.ended & ~bursting, outcome.reached & ~bursting)
         return memory._replace(attempt=attempt, turn=turn, burst=burst), outcome
@@ -101,7 +101,7 @@ class FrontierExplorer(Actor[FrontierMemory]):
         length_key, repeat_key, scale_key = jax.random.split(key, 3)
         length = 1 + (jax.random.exponential(length_key, where.shape) * self.burst_steps).astype(jnp.int32)
         scale = jax.random.randint(scale_key, where.shape, 1, LONGEST_REPEAT + 1)
-        repeat = jnp.where(jax.random.bernoulli(repeat_key, 0.5, where.shape), 1.0, 2.0**scale)
+        repeat = jnp.where(jax.random.bernoulli(repeat_key, 0.5, where.shape), 1.0, jnp.exp2(scale.astype(jnp.float32)))
         return memory._replace(
             burst=jnp.where(where, length, memory.burst), repeat=jnp.where(where, repeat, memory.repeat)
         )

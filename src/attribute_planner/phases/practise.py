@@ -231,7 +231,8 @@ def practise_epoch(
     ended: list[EndedAttempts] = []
     if replay is not None:
         run = partial(_replay_epoch, replay, ended)
-    counts = jnp.zeros((3, len(graph.target)), jnp.int32 if replay is None else jnp.float32)
+    size = (3, len(graph.target))
+    counts = jnp.zeros(size, jnp.int32) if replay is None else np.zeros(size)
     train_state, counts, metrics = run(
         env,
         detector,
@@ -368,11 +369,11 @@ def _replay_epoch(
     far: FarSets | None,
     config: PractiseConfig,
     train_state: TrainState,
-    counts: jax.Array,
+    counts: np.ndarray,
     steps: jax.Array,
     rollouts: jax.Array,
     key: Key,
-) -> tuple[TrainState, jax.Array, dict]:
+) -> tuple[TrainState, np.ndarray, dict]:
     """The same with a policy that learns from all recorded steps."""
     start_key, rollouts_key, sample_key = jax.random.split(key, 3)
     random = np.random.default_rng(np.asarray(jax.random.key_data(sample_key)))

@@ -38,10 +38,10 @@ class ActiveEpisode:
         *,
         max_steps: int,
         patience: int | None,
-        stop_on_any_change: bool,
         nearest_set: bool,
         relax_goal: bool,
         record: bool,
+        stop_on_any_change: bool = True,
         arrival: Arrival | None = None,
     ) -> None:
         self.arrival = arrival
