@@ -2,7 +2,8 @@
 
 All settings are the defaults of Stable-Baselines3, with two exceptions for hindsight experience replay: learning starts
 after the first episode, which its replay buffer requires, and the buffer holds as many steps as there are. The network
-is its default for dictionaries, `MultiInputPolicy`. Needs the extra `peers`.
+is its default for dictionaries, `MultiInputPolicy`. PPO completes its last rollout, so that it takes up to 2,047 steps
+more. Needs the extra `peers`.
 """
 
 # Stable-Baselines3 is not among the packages of a development environment.
@@ -56,7 +57,7 @@ def train_peer(model: str, world: GymnasiumEnvironment, steps: int, seed: int) -
         configuration={"environment": {"name": world.name, "parameters": None}, "config": settings},
         provenance=provenance(),
         seconds=time.monotonic() - started,
-        scalars={STEPS: 0 if model == RANDOM else steps},
+        scalars={STEPS: int(settings["steps"])},
         curves={},
         evaluate=evaluate,
     )
@@ -100,7 +101,7 @@ def _ppo(env: GoalEnv, steps: int, seed: int) -> tuple[Act, Settings]:
     from stable_baselines3 import PPO
 
     model = PPO("MultiInputPolicy", env, seed=seed, device="cpu").learn(steps)
-    return _act_of(model), {"model": "PPO", "steps": steps, **_version()}
+    return _act_of(model), {"model": "PPO", "steps": model.num_timesteps, **_version()}
 
 
 def _her(env: GoalEnv, steps: int, seed: int) -> tuple[Act, Settings]:
@@ -112,14 +113,15 @@ def _her(env: GoalEnv, steps: int, seed: int) -> tuple[Act, Settings]:
     model = algorithm(
         "MultiInputPolicy", env, replay_buffer_class=HerReplayBuffer, seed=seed, device="cpu", **defaults
     ).learn(steps)
-    return _act_of(model), {"model": f"{algorithm.__name__} with HER", "steps": steps, **defaults, **_version()}
+    name = f"{algorithm.__name__} with HER"
+    return _act_of(model), {"model": name, "steps": model.num_timesteps, **defaults, **_version()}
 
 
 def _random(env: GoalEnv, steps: int, seed: int) -> tuple[Act, Settings]:
     """Uniformly random actions, without training."""
     del steps
     env.action_space.seed(seed)
-    return lambda observed, is_best: env.action_space.sample(), {"model": RANDOM}
+    return lambda observed, is_best: env.action_space.sample(), {"model": RANDOM, "steps": 0}
 
 
 PEERS: dict[str, Callable[[GoalEnv, int, int], tuple[Act, Settings]]] = {"ppo": _ppo, "her": _her, RANDOM: _random}
