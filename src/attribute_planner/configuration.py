@@ -79,10 +79,10 @@ SMALLEST_SHARE = 5
 
 
 HOST = TrainConfig(
-    explore=ExploreConfig(steps=150_000, policy="frontier", num_envs=16, max_attempt_steps=50),
+    explore=ExploreConfig(steps=200_000, policy="frontier", num_envs=16, max_attempt_steps=50),
     practise=PractiseConfig(
         method="dqn",
-        steps=350_000,
+        steps=300_000,
         num_envs=16,
         rollout_length=20,
         max_attempt_steps=50,

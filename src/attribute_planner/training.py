@@ -1,5 +1,6 @@
 """`train` and `load` as users call them: run directories, progress bars, and continuing an interrupted run."""
 
+import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,9 @@ from attribute_planner import algorithm
 from attribute_planner.agent import Agent
 from attribute_planner.algorithm import Progress
 from attribute_planner.configuration import TrainConfig, config_for
-from attribute_planner.environments.interface import Environment
+from attribute_planner.data.random_actions import RandomActions
+from attribute_planner.data.rollout import advance, start
+from attribute_planner.environments.interface import Environment, PureEnvironment
 from attribute_planner.environments.registry import make
 from attribute_planner.errors import ConfigurationError
 from attribute_planner.storage.agents import find_run
@@ -61,11 +64,43 @@ def train(
         run.describe(describe_run(env, config, seed))
     if run_dir is not None and run is None:
         run = RunDirectory.create(run_dir, describe_run(env, config, seed))
+    if progress:
+        announce(budget(env, config))
     recorder = Recorder(run, begun, show=progress, tensorboard=tensorboard)
     try:
         return algorithm.train(env, config, key=training_key(seed), begun=begun, watch=recorder)
     finally:
         recorder.close()
+
+
+def budget(env: Environment, config: TrainConfig) -> str:
+    """What training is about to do, in a sentence or two; of a simulator on the host also how long its steps take."""
+    how, rounds = config.practise, f"{config.rounds} round{'s' if config.rounds > 1 else ''}"
+    text = (
+        f"{env.name}: {config.steps:,} steps, of which {config.explore.steps:,} explore, in {rounds}; "
+        f"π learns by {how.method}, an attempt has {how.max_attempt_steps} steps."
+    )
+    if isinstance(env, PureEnvironment):
+        return text
+    minutes = config.steps * seconds_per_step(env, how.num_envs) / 60
+    return f"{text} The simulator's part takes about {max(round(minutes), 1)} min; learning comes on top."
+
+
+TIMED_STEPS = 20
+
+
+def seconds_per_step(env: Environment, num_envs: int) -> float:
+    """Seconds that one step of one environment takes, of a few random ones."""
+    envs, actor = env.vector_env(num_envs), RandomActions(env)
+    start_key, steps_key = jax.random.split(jax.random.key(0))
+    try:
+        episodes = start(actor, envs, key=start_key)
+        episodes, _ = advance(actor, envs, episodes, 1, space=env.attributes, key=steps_key, keep="nothing")
+        began = time.perf_counter()
+        advance(actor, envs, episodes, TIMED_STEPS, space=env.attributes, key=steps_key, keep="nothing")
+        return (time.perf_counter() - began) / (TIMED_STEPS * num_envs)
+    finally:
+        envs.close()
 
 
 TRAINING = 0x7472
@@ -129,6 +164,11 @@ PRODUCTS = {
     "model_edges": "model_edges",
 }
 """The field of `Progress` that each phase produces."""
+
+
+def announce(line: str) -> None:
+    """A line on standard error, where the progress bars are."""
+    print(line, file=sys.stderr)
 
 
 def _bars() -> Any:

@@ -52,6 +52,7 @@ def judged(
         everywhere(edge, jnp.int32),
         everywhere(edge != UNKNOWN, bool),
         jnp.zeros(count),
+        everywhere(UNKNOWN, jnp.int32),
         everywhere(age, jnp.int32),
         jnp.zeros(count, bool),
         everywhere(episode_age, jnp.int32),

@@ -36,6 +36,7 @@ class Attempt(NamedTuple):
     edge: the number of the edge between them, `UNKNOWN` where there is none.
     pursues: whether there is a target at all.
     value: the value estimate when it began.
+    far: the far set that the environment is on its way to, as a position in `ReachNeighbours.far`.
     age: the steps it has taken.
     idle: whether a new attempt begins at the next step.
     episode_age: the steps of the episode.
@@ -47,6 +48,7 @@ class Attempt(NamedTuple):
     edge: jax.Array
     pursues: jax.Array
     value: jax.Array
+    far: jax.Array
     age: jax.Array
     idle: jax.Array
     episode_age: jax.Array
@@ -89,6 +91,8 @@ class ReachNeighbours(Actor[Attempt]):
     """Draws a neighbour of the current set and acts towards it until the attempt is over.
 
     far: far sets; the neighbour is the next set on the way to one of them, where there is a way.
+    draws_far: whether each environment draws one of the far sets that it can reach, and another one when it is there or
+        its episode is over; otherwise its place in the batch decides.
     stop_on_any_change: whether an attempt ends as soon as the attributes change, not only at its target.
     last_start: the age of an episode from which on no attempt begins; the episode is then ended, as it is in a set
         without neighbours. `None`: episodes are never ended.
@@ -101,12 +105,13 @@ class ReachNeighbours(Actor[Attempt]):
     far: FarSets | None = None
     stop_on_any_change: bool = eqx.field(static=True, default=True)
     last_start: int | None = eqx.field(static=True, default=None)
+    draws_far: bool = eqx.field(static=True, default=False)
 
     def begin(self, num_envs: int, *, key: Key) -> Attempt:
         del key
         words = jnp.zeros((num_envs, self.graph.words.shape[1]), jnp.uint32)
         zeros, no = jnp.zeros(num_envs, jnp.int32), jnp.zeros(num_envs, bool)
-        return Attempt(words, words, zeros + UNKNOWN, no, jnp.zeros(num_envs), zeros, ~no, zeros, no)
+        return Attempt(words, words, zeros + UNKNOWN, no, jnp.zeros(num_envs), zeros + UNKNOWN, zeros, ~no, zeros, no)
 
     def act(
         self, memory: Attempt, observation: Observation, attributes: jax.Array, *, key: Key
@@ -120,8 +125,12 @@ class ReachNeighbours(Actor[Attempt]):
         """The attempts as they are, and new ones where they begin."""
         words = jnp.asarray(self.graph.space.pack(attributes))
         number = self.graph.locate(words)
-        edge = self.graph.random_neighbour(number, key=key)
-        if self.far is not None:
+        edge_key, far_key = jax.random.split(key)
+        edge = self.graph.random_neighbour(number, key=edge_key if self.draws_far else key)
+        if self.far is not None and self.draws_far:
+            far, edge = self.far.keep_or_draw(memory.far, number, edge, key=far_key)
+            memory = memory._replace(far=jnp.where(memory.idle, far, memory.far))
+        elif self.far is not None:
             edge = edge_on_the_way(self.far.edges, number, edge)
         return self.begin_attempts(memory, words, edge, memory.idle)
 
@@ -158,6 +167,7 @@ class ReachNeighbours(Actor[Attempt]):
         episode_over = restart | timestep.terminated | timestep.truncated
         memory = memory._replace(
             age=age,
+            far=jnp.where(episode_over, UNKNOWN, memory.far),
             idle=ended | episode_over,
             episode_age=jnp.where(episode_over, 0, episode_age),
             restart=restart,

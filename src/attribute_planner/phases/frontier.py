@@ -2,7 +2,8 @@
 
 The policy and the table are those that practice has come to so far; before its first round nothing is known, and all
 actions are random. Random actions are held for a while, shorter or longer: some sets take persistence to leave, others
-take changes of mind.
+take changes of mind. Half of the time is spent on
+the actions that were taken least often in what is observed.
 """
 
 from typing import NamedTuple
@@ -16,9 +17,10 @@ from attribute_planner.attributes import AttributeSpace
 from attribute_planner.data.random_actions import any_action, kept_up
 from attribute_planner.data.trajectories import Actor
 from attribute_planner.environments.interface import Environment
-from attribute_planner.environments.spaces import Action, Observation
+from attribute_planner.environments.spaces import Action, Discrete, Observation
 from attribute_planner.environments.vector_env import TimeStep, where_batch
 from attribute_planner.models.policy import GoalPolicy
+from attribute_planner.phases.action_counts import least_taken, no_counts, row_of
 from attribute_planner.phases.attempts import Attempt, AttemptInfo, Outcome, ReachNeighbours, info_of
 from attribute_planner.phases.device_graph import graph_with_weights
 from attribute_planner.phases.goal_sampling import FarSets, optimistic, plan_to_far_sets
@@ -38,6 +40,10 @@ class FrontierMemory(NamedTuple):
     turn: how many goals it has given up or reached.
     burst: for how many more steps it acts at random.
     held, repeat: the random action that is held, and for how many steps on average.
+    systematic: whether it takes the actions that were taken least often instead of random ones.
+    episode: the number of the episode.
+    taken: `int32[rows, actions]` how often each action was taken in each observation of an episode; `None` where
+        actions cannot be listed.
     """
 
     attempt: Attempt
@@ -45,6 +51,9 @@ class FrontierMemory(NamedTuple):
     burst: jax.Array
     held: Action
     repeat: jax.Array
+    systematic: jax.Array
+    episode: jax.Array
+    taken: jax.Array | None
 
 
 class FrontierExplorer(Actor[FrontierMemory]):
@@ -64,12 +73,15 @@ class FrontierExplorer(Actor[FrontierMemory]):
         reach_key, held_key = jax.random.split(key)
         zeros = jnp.zeros(num_envs, jnp.int32)
         held = any_action(self.env, num_envs, key=held_key)
-        return FrontierMemory(self.reach.begin(num_envs, key=reach_key), zeros, zeros, held, jnp.ones(num_envs))
+        attempt = self.reach.begin(num_envs, key=reach_key)
+        taken = no_counts(self.env.actions.count) if isinstance(self.env.actions, Discrete) else None
+        episode = jnp.arange(num_envs)
+        return FrontierMemory(attempt, zeros, zeros, held, jnp.ones(num_envs), zeros > 0, episode, taken)
 
     def act(
         self, memory: FrontierMemory, observation: Observation, attributes: jax.Array, *, key: Key
     ) -> tuple[FrontierMemory, Action, AttemptInfo]:
-        burst_key, action_key, held_key = jax.random.split(key, 3)
+        burst_key, action_key, held_key, least_key = jax.random.split(key, 4)
         begins = memory.attempt.idle & (memory.burst == 0)
         words = jnp.asarray(self.reach.graph.space.pack(attributes))
         number = self.reach.graph.locate(words)
@@ -80,6 +92,11 @@ class FrontierExplorer(Actor[FrontierMemory]):
         memory = self._begin_bursts(memory._replace(attempt=attempt), stays, key=burst_key)
         held = kept_up(self.env, memory.held, memory.repeat, key=held_key)
         action = where_batch(memory.burst > 0, held, output.sample(key=action_key))
+        if memory.taken is not None:
+            rows = row_of(jnp.asarray(observation), attributes, memory.episode)
+            least = least_taken(memory.taken, rows, key=least_key)
+            action = jnp.where((memory.burst > 0) & memory.systematic, least, jnp.asarray(action))
+            memory = memory._replace(taken=memory.taken.at[rows, action].add(1))
         travels = attempt.pursues & (memory.burst == 0)
         info = info_of(attempt, output, action)._replace(
             edge=jnp.where(travels, attempt.edge, UNKNOWN), pursues=travels
@@ -95,15 +112,19 @@ class FrontierExplorer(Actor[FrontierMemory]):
         turn = memory.turn + ((bursting & (burst == 0)) | failed | over).astype(jnp.int32)
         attempt = attempt._replace(idle=attempt.idle | bursting)
         outcome = Outcome(outcome.ended & ~bursting, outcome.reached & ~bursting)
-        return memory._replace(attempt=attempt, turn=turn, burst=burst), outcome
+        episode = memory.episode + jnp.where(over, len(over), 0)
+        return memory._replace(attempt=attempt, turn=turn, burst=burst, episode=episode), outcome
 
     def _begin_bursts(self, memory: FrontierMemory, where: jax.Array, *, key: Key) -> FrontierMemory:
-        length_key, repeat_key, scale_key = jax.random.split(key, 3)
+        length_key, repeat_key, scale_key, how_key = jax.random.split(key, 4)
         length = 1 + (jax.random.exponential(length_key, where.shape) * self.burst_steps).astype(jnp.int32)
         scale = jax.random.randint(scale_key, where.shape, 1, LONGEST_REPEAT + 1)
         repeat = jnp.where(jax.random.bernoulli(repeat_key, 0.5, where.shape), 1.0, jnp.exp2(scale.astype(jnp.float32)))
+        systematic = jax.random.bernoulli(how_key, 0.5, where.shape)
         return memory._replace(
-            burst=jnp.where(where, length, memory.burst), repeat=jnp.where(where, repeat, memory.repeat)
+            burst=jnp.where(where, length, memory.burst),
+            repeat=jnp.where(where, repeat, memory.repeat),
+            systematic=jnp.where(where, systematic, memory.systematic),
         )
 
 

@@ -36,6 +36,23 @@ class FarSets(eqx.Module):
         which = (jnp.arange(len(number)) + turn * SPREAD) % len(self.number)
         return jnp.where(number == UNKNOWN, UNKNOWN, self.edges[which, number])
 
+    def keep_or_draw(
+        self, far: jax.Array, number: jax.Array, otherwise: jax.Array, *, key: Key
+    ) -> tuple[jax.Array, jax.Array]:
+        """`int32[B]` the far set of each environment and the next edge there, from the sets `number`.
+
+        far: the far set so far, `UNKNOWN` for none. It is kept while a way leads there; otherwise one is drawn from
+            those to which there is a way.
+        otherwise: the edge where no way leads anywhere.
+        """
+        ways = jnp.where(number[None] == UNKNOWN, UNKNOWN, self.edges[:, number])
+        drawn = jnp.argmax(jnp.where(ways == UNKNOWN, 0.0, 1 + jax.random.uniform(key, ways.shape)), axis=0)
+        place = jnp.arange(len(number))
+        keeps = (far != UNKNOWN) & (ways[jnp.maximum(far, 0), place] != UNKNOWN)
+        chosen = jnp.where(keeps, far, drawn.astype(jnp.int32))
+        edge = ways[chosen, place]
+        return chosen, jnp.where(edge == UNKNOWN, otherwise, edge)
+
 
 SPREAD = 17
 """How far apart the goals of an environment are in the list, so that environments do not follow each other."""

@@ -409,7 +409,14 @@ def _actor(
     graph: DeviceGraph, far: FarSets | None, config: PractiseConfig, policy: GoalPolicy, *, last_start: int
 ) -> ReachNeighbours:
     return ReachNeighbours(
-        policy, graph, config.max_attempt_steps, config.deterministic, far, config.stop_on_any_change, last_start
+        policy,
+        graph,
+        config.max_attempt_steps,
+        config.deterministic,
+        far,
+        config.stop_on_any_change,
+        last_start,
+        draws_far=config.reacher.replays,
     )
 
 

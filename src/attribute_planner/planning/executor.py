@@ -55,7 +55,7 @@ class Executor:
     """Whether to act as in the nearest known set where no way is known and no forward model helps."""
     goal_relaxation: bool = True
     """Whether to pursue a goal that no known set satisfies by way of one that nearly does, likewise."""
-    conditioned: bool = True
+    conditioned: bool = False
     """Whether c_π is conditioned on the observation, by the values of a policy that estimates them."""
 
 
@@ -77,7 +77,7 @@ EXECUTORS: dict[str, Executor] = {
     "no-observation-search": Executor(observation_search=False),
     "no-nearest-set": Executor(nearest_set=False),
     "no-goal-relaxation": Executor(goal_relaxation=False),
-    "no-conditioning": Executor(conditioned=False),
+    "conditioned": Executor(conditioned=True),
     "no-evidence": Executor(model=EpisodeModel(aliasing=0.0)),
 }
 """By name: Algorithm 2 as published, ours, and ours with one part changed."""

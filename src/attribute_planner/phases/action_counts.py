@@ -1,0 +1,41 @@
+"""How often each action was taken in each observation of an episode, in a hash table of fixed size.
+
+Where observations repeat, taking the action that was taken least often there covers an environment far faster than
+random actions do. Two observations that share a row of the table are counted as one; that does no harm to exploration.
+"""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+BITS = 16
+"""The table has 2^16 rows."""
+
+_MULTIPLIERS = np.random.default_rng(0).integers(0, 2**32, 2**16, np.uint32) | np.uint32(1)
+
+
+def row_of(observation: jax.Array, values: jax.Array, episode: jax.Array) -> jax.Array:
+    """`int32[B]` the row of each observation `[B, ...]` with its attribute values `[B, A]` in an episode `[B]`."""
+    mixed = _hash(observation, 0) ^ _hash(values, 1) * np.uint32(0x9E3779B1)
+    mixed = (mixed ^ episode.astype(jnp.uint32) * np.uint32(0x85EBCA77)) * np.uint32(0xC2B2AE3D)
+    return (mixed >> np.uint32(32 - BITS)).astype(jnp.int32)
+
+
+def _hash(array: jax.Array, offset: int) -> jax.Array:
+    """`uint32[B]` a hash of each row of an array `[B, ...]`."""
+    words = jax.lax.bitcast_convert_type(array.reshape(len(array), -1).astype(jnp.float32), jnp.uint32)
+    which = (np.arange(words.shape[1]) + offset) % len(_MULTIPLIERS)
+    # Every word is mixed before it is multiplied: the low bits of small whole numbers as floats are all zero.
+    mixed = (words ^ (words >> np.uint32(15))) * jnp.asarray(_MULTIPLIERS[which])[None]
+    return (mixed ^ (mixed >> np.uint32(13))).sum(axis=1, dtype=jnp.uint32)
+
+
+def no_counts(num_actions: int) -> jax.Array:
+    """`int32[rows, num_actions]` zeros."""
+    return jnp.zeros((2**BITS, num_actions), jnp.int32)
+
+
+def least_taken(counts: jax.Array, rows: jax.Array, *, key: jax.Array) -> jax.Array:
+    """`int32[B]` the action that was taken least often in each row, a random one of several."""
+    noise = jax.random.uniform(key, (len(rows), counts.shape[1]))
+    return jnp.argmin(counts[rows].astype(jnp.float32) + 0.5 * noise, axis=1).astype(jnp.int32)
