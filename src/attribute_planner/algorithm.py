@@ -75,6 +75,8 @@ def train(
             watch=watch,
         )
         possible = possible_transitions(env, explored.counts, config)
+        if possible.num_edges == 0 and until < 1:
+            continue
         # Optional: a model of where each action leads, from the same steps.
         if config.forward_model.learn and not is_current(fitted_model, explored):
             assert explored.examples is not None
