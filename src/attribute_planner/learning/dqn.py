@@ -35,7 +35,9 @@ class DQNConfig:
     n_step: int = 10
     """Steps after which a return is bootstrapped."""
     hindsight: float = 0.6
-    """Share of steps whose goal is a set that was reached later, not the one that was pursued."""
+    """Share of steps, in the beginning, whose goal is a set that was reached later, not the one that was pursued."""
+    last_hindsight: float = 0.2
+    """The same at the end. Where chance plays a part, what was reached with luck seems better than it is."""
     target_rate: float = 0.01
     """How fast the target network follows: its share of the network after an update."""
     max_grad_norm: float = 1.0
@@ -46,8 +48,12 @@ class DQNConfig:
             raise ConfigurationError("learning_rate and max_grad_norm must be greater than zero.")
         if min(self.batch_size, self.capacity, self.n_step) < 1 or self.replay_ratio <= 0:
             raise ConfigurationError("batch_size, capacity and n_step must be at least 1, replay_ratio more than 0.")
-        if not 0 <= self.hindsight <= 1 or not 0 < self.target_rate <= 1:
+        if not (0 <= self.hindsight <= 1 and 0 <= self.last_hindsight <= 1 and 0 < self.target_rate <= 1):
             raise ConfigurationError("hindsight must be between 0 and 1, target_rate more than 0 and at most 1.")
+
+    def hindsight_at(self, remaining: float) -> float:
+        """The share of goals in hindsight, given the fraction of practice that remains."""
+        return self.last_hindsight + remaining * (self.hindsight - self.last_hindsight)
 
 
 def optimiser_for(config: DQNConfig) -> optax.GradientTransformation:

@@ -68,9 +68,12 @@ class Reacher(Protocol):
         ...
 
     def learn(
-        self, train_state: TrainState, replay: Replay, *, discount: float, random: np.random.Generator
+        self, train_state: TrainState, replay: Replay, *, discount: float, remaining: float, random: np.random.Generator
     ) -> tuple[TrainState, dict]:
-        """The train state after learning from the replay buffer, as much as the steps added to it are worth."""
+        """The train state after learning from the replay buffer, as much as the steps added to it are worth.
+
+        remaining: the fraction of practice that is still to come.
+        """
         ...
 
 
@@ -103,9 +106,9 @@ class PolicyGradient:
         return self._update(train_state, batch, self._config, remaining=remaining, key=key)
 
     def learn(
-        self, train_state: TrainState, replay: Replay, *, discount: float, random: np.random.Generator
+        self, train_state: TrainState, replay: Replay, *, discount: float, remaining: float, random: np.random.Generator
     ) -> tuple[TrainState, dict]:
-        del replay, discount, random
+        del replay, discount, remaining, random
         return train_state, {}
 
 
@@ -140,9 +143,9 @@ class InverseModel:
         return train_state, {}
 
     def learn(
-        self, train_state: TrainState, replay: Replay, *, discount: float, random: np.random.Generator
+        self, train_state: TrainState, replay: Replay, *, discount: float, remaining: float, random: np.random.Generator
     ) -> tuple[TrainState, dict]:
-        del replay, discount, random
+        del replay, discount, remaining, random
         return train_state, {}
 
 
@@ -186,14 +189,18 @@ class OffPolicy:
         return train_state, {}
 
     def learn(
-        self, train_state: TrainState, replay: Replay, *, discount: float, random: np.random.Generator
+        self, train_state: TrainState, replay: Replay, *, discount: float, remaining: float, random: np.random.Generator
     ) -> tuple[TrainState, dict]:
         config, metrics = self._config, {}
         per_call = UPDATES_PER_CALL * config.batch_size
         while replay.pending * config.replay_ratio >= per_call:
             replay.pending -= per_call / config.replay_ratio
             batch = replay.sample(
-                per_call, hindsight=config.hindsight, discount=discount, n_step=config.n_step, random=random
+                per_call,
+                hindsight=config.hindsight_at(remaining),
+                discount=discount,
+                n_step=config.n_step,
+                random=random,
             )
             batches = jax.tree.map(lambda leaf: leaf.reshape(UPDATES_PER_CALL, -1, *leaf.shape[1:]), batch)
             if self._name == "dqn":
