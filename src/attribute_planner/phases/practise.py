@@ -398,7 +398,10 @@ def _replay_epoch(
             ended.append(ended_attempts(trajectories, config.max_attempt_steps, last=bool(last)))
             counts = counts + ended[-1].counts(counts.shape[1])
             remember(replay, env.attributes, trajectories, pursued_values(env.attributes, trajectories))
-            train_state, learned = reacher.learn(train_state, replay, discount=config.value_discount, random=random)
+            remaining = max(1 - (int(steps) + number * length * config.num_envs) / config.steps, 0.0)
+            train_state, learned = reacher.learn(
+                train_state, replay, discount=config.value_discount, remaining=remaining, random=random
+            )
             metrics = learned or metrics
     finally:
         envs.close()
