@@ -10,7 +10,6 @@ import jax
 import numpy as np
 
 from attribute_planner.attributes import AttributeSpace
-from attribute_planner.data.examples import compact
 from attribute_planner.data.trajectories import Trajectories
 from attribute_planner.environments.spaces import Action, Observation
 
@@ -67,10 +66,10 @@ class Replay:
         trajectories = trajectories.on_host()
         added = Columns(
             trajectories.observation,
-            compact(values),
+            values,
             trajectories.action,
-            compact(next_values),
-            compact(pursued),
+            next_values,
+            pursued,
             trajectories.terminated,
             trajectories.over,
         )
@@ -116,7 +115,10 @@ class Replay:
         return self._sequel
 
     def _later(self, sequel: "Sequel", row: np.ndarray, env: np.ndarray, random: np.random.Generator) -> np.ndarray:
-        """`[N]` the row of a change later in the episode: the next one in half of the cases, or one after it."""
+        """`[N]` the row of a change later in the episode; `NEVER` if there is none.
+
+        Where there are enough, the first to fourth are drawn with probabilities 1/8, 3/8, 3/8 and 1/8.
+        """
         change = sequel.next_change[row, env]
         for _ in range(MAX_CHANGES - 1):
             onward = np.minimum(change + 1, len(sequel.place) - 1)
@@ -163,10 +165,14 @@ def remember(
     replay: Replay, space: AttributeSpace, trajectories: Trajectories, pursued: np.ndarray | None = None
 ) -> None:
     """Add rolled-out steps; `pursued`: `int[T, B, A]` the goals, by default none."""
+    # One type for all additions, which holds every value and `NO_GOAL`.
+    kind = np.min_scalar_type(-int(space.sizes.max()))
     values, next_values = (
-        np.asarray(space.unpack(np.asarray(words))) for words in (trajectories.attributes, trajectories.next_attributes)
+        np.asarray(space.unpack(np.asarray(words))).astype(kind)
+        for words in (trajectories.attributes, trajectories.next_attributes)
     )
-    replay.add(trajectories, values, next_values, np.full_like(values, NO_GOAL) if pursued is None else pursued)
+    pursued = np.full_like(values, NO_GOAL) if pursued is None else pursued.astype(kind)
+    replay.add(trajectories, values, next_values, pursued)
 
 
 class Columns(NamedTuple):

@@ -9,12 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float
+from scipy.optimize import minimize
+from scipy.special import expit
 
 CLOSEST = 1e-3
 """Probabilities are kept this far from 0 and 1 before their log odds are taken."""
 RIDGE = 4.0
 """Weight of the prior, in attempts: that c_π alone counts."""
-NEWTON_STEPS = 20
 
 
 class ArrivalModel(NamedTuple):
@@ -33,7 +34,7 @@ class ArrivalModel(NamedTuple):
     ) -> Float[np.ndarray, " K"]:
         """P(success) of attempts at K targets, given the values of their targets, c_π and usual durations."""
         weights = np.array([self.bias, self.value_weight, self.table_weight])
-        return 1 / (1 + np.exp(-(_features(value, c, steps, self.discount) @ weights)))
+        return expit(_features(value, c, steps, self.discount) @ weights)
 
 
 def fit_arrival(attempts: Float[np.ndarray, "N 4"], discount: float) -> ArrivalModel:
@@ -41,15 +42,17 @@ def fit_arrival(attempts: Float[np.ndarray, "N 4"], discount: float) -> ArrivalM
     value, c, steps, reached = attempts.astype(float).T
     features = _features(value, c, steps, discount)
     prior = np.array([0.0, 0.0, 1.0])
-    weights = prior
-    for _ in range(NEWTON_STEPS):
-        predicted = 1 / (1 + np.exp(-(features @ weights)))
-        slope = features.T @ (reached - predicted) - RIDGE * (weights - prior)
-        curvature = (features * (predicted * (1 - predicted))[:, None]).T @ features + RIDGE * np.eye(3)
-        weights = weights + np.linalg.solve(curvature, slope)
-    # A higher value never speaks against an attempt.
-    bias, value_weight, table_weight = weights.tolist()
-    return ArrivalModel(bias, max(value_weight, 0.0), max(table_weight, 0.0), discount)
+
+    def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
+        logits, off = features @ weights, weights - prior
+        surprise = np.logaddexp(0.0, logits) - reached * logits
+        slope = features.T @ (expit(logits) - reached) + RIDGE * off
+        return float(surprise.sum() + RIDGE / 2 * off @ off), slope
+
+    # A higher value never speaks against an attempt, nor does a higher c_π.
+    bounds = [(None, None), (0.0, None), (0.0, None)]
+    weights = minimize(loss, prior, jac=True, method="L-BFGS-B", bounds=bounds).x
+    return ArrivalModel(*weights.tolist(), discount)
 
 
 def _features(value: np.ndarray, c: np.ndarray, steps: np.ndarray, discount: float) -> np.ndarray:
