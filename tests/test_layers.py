@@ -25,6 +25,7 @@ LAYERS = {
     "configuration": 6,
     "agent": 6,
     "algorithm": 6,
+    "diagnosis": 6,
     "storage": 7,
     "drawing": 8,
     "training": 9,

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import jax
 import numpy as np
@@ -17,12 +18,16 @@ from attribute_planner.evaluation.pursue import pursue
 from attribute_planner.models.detector import AttributeDetector
 from attribute_planner.models.forward_model import ForwardModel
 from attribute_planner.models.policy import GoalPolicy
+from attribute_planner.phases.detect import DetectorError
 from attribute_planner.planning.arrival import ArrivalModel
 from attribute_planner.planning.belief import perceive
 from attribute_planner.planning.episode import Episode
 from attribute_planner.planning.executor import Execution, Executor, Parts, executor_named
 from attribute_planner.planning.plan import Plan, Planner
 from attribute_planner.transitions.table import TransitionTable
+
+if TYPE_CHECKING:
+    from attribute_planner.diagnosis.finding import Diagnosis
 
 NamedGoal = Mapping[str, Value] | str
 
@@ -41,6 +46,7 @@ class Agent:
     model_error: how often the forward model was wrong on steps that it had not learned from.
     stop_on_any_change: whether an attempt ends with any change of the attributes.
     arrival: how the policy's values tell the success of an attempt, where it estimates them.
+    detector_error: the error of the detector on held-out labels, where it is known.
     """
 
     env: Environment
@@ -53,6 +59,7 @@ class Agent:
     model_error: float = 0.0
     stop_on_any_change: bool = True
     arrival: ArrivalModel | None = None
+    detector_error: DetectorError | None = None
 
     def with_estimator(self, name: str) -> "Agent":
         """The same agent with another estimate of c_π: `ratio`, `posterior`, `alike` or `visits`."""
@@ -123,6 +130,15 @@ class Agent:
         camera = envs.render if frames else None
         execution = Execution(self._parts, planner, executor, goals, max_steps, record, camera)
         return pursue(execution, envs, timestep, self.env.attributes, key=key)
+
+    def diagnose(self, *, episodes: int = 20, seed: int = 0) -> "Diagnosis":
+        """Why the agent succeeds or fails, the most important reason first.
+
+        episodes: how many to run of each task of the environment; 0 to judge by plans alone.
+        """
+        from attribute_planner.diagnosis.diagnose import diagnose
+
+        return diagnose(self, episodes=episodes, seed=seed)
 
     def detect(self, timestep: TimeStep) -> np.ndarray:
         """`int32[B, A]` the attributes of a batch of environments, as the agent believes them to be."""

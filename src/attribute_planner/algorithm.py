@@ -18,7 +18,7 @@ from attribute_planner.learning.progress import Watch, nobody
 from attribute_planner.models.detector import AttributeDetector
 from attribute_planner.models.observation_scaling import statistics_of
 from attribute_planner.models.policy import GoalPolicy
-from attribute_planner.phases.detect import Detected, detect
+from attribute_planner.phases.detect import Detected, DetectorError, detect
 from attribute_planner.phases.explore import Explored, explore
 from attribute_planner.phases.forward_model import FittedForwardModel, add_model_edges, fit_forward_model
 from attribute_planner.phases.practise import Practised, practise
@@ -104,7 +104,8 @@ def train(
             env, fitted_model.forward_model, explored.examples, table, config.forward_model, key=edges_key
         )
         watch("model_edges", 1.0, {"sets": table.num_nodes, "edges": table.num_edges}, table)
-    return agent_of(env, config, detector, practised.train_state.policy, table, fitted_model, practised.attempts)
+    policy, error = practised.train_state.policy, None if detected is None else detected.error
+    return agent_of(env, config, detector, policy, table, fitted_model, practised.attempts, error)
 
 
 def possible_transitions(env: Environment, counts: TransitionCounts, config: TrainConfig) -> TransitionTable:
@@ -134,6 +135,7 @@ def agent_of(
     table: TransitionTable,
     fitted_model: FittedForwardModel | None = None,
     attempts: np.ndarray | None = None,
+    detector_error: DetectorError | None = None,
 ) -> Agent:
     """The agent made of these parts, with the settings that its training gives it."""
     arrival = None if attempts is None else fit_arrival(attempts, config.practise.value_discount)
@@ -149,4 +151,5 @@ def agent_of(
         model_error,
         config.practise.stop_on_any_change,
         arrival,
+        detector_error,
     )

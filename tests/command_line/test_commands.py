@@ -238,12 +238,21 @@ def test_mistakes_in_evaluating_are_one_clear_line(run: Path, arguments: list[st
     assert_one_clear_line(capsys, ["evaluate", str(run), *arguments], message)
 
 
-@pytest.mark.parametrize("command", [["reach", "--goal", "switch_0=red"], ["evaluate"], ["graph"]])
+@pytest.mark.parametrize("command", [["reach", "--goal", "switch_0=red"], ["evaluate"], ["graph"], ["diagnose"]])
 def test_a_missing_run_is_one_clear_line(command: list[str], tmp_path: Path, capsys: Printed):
     assert_one_clear_line(capsys, [command[0], str(tmp_path / "none"), *command[1:]], "There is no run directory")
     (tmp_path / "foreign").mkdir()
     foreign = [command[0], str(tmp_path / "foreign"), *command[1:]]
     assert_one_clear_line(capsys, foreign, "is not a run directory: it holds no config.json")
+
+
+def test_diagnose_names_what_holds_an_agent_back(ignorant_run: Path, capsys: Printed):
+    status, said = run_json(capsys, "diagnose", str(ignorant_run), "--episodes", "0")
+    assert status == 0
+    assert said["findings"][0]["kind"] in ("unseen-value", "no-way") and said["findings"][0]["importance"] > 0.5
+    assert main(["diagnose", str(ignorant_run), "--episodes", "0"]) == 0
+    assert f"1. {said['findings'][0]['kind']}: " in capsys.readouterr().out
+    assert_one_clear_line(capsys, ["diagnose", str(ignorant_run), "--episodes", "-1"], "must not be negative")
 
 
 def test_graph_shows_size_best_and_worst(run: Path, capsys: Printed):

@@ -91,11 +91,19 @@ def _group(records: AttemptRecord, space: AttributeSpace, rows: np.ndarray, edge
 
 def _words(records: AttemptRecord, space: AttributeSpace, rows: np.ndarray, is_single: bool) -> str:
     """`room from left to right`, and what else holds if there is only one edge."""
-    before, after = (space.decode(space.unpack(words[rows[0]])) for words in (records.source, records.target))
+    before, after = (np.asarray(space.unpack(words[rows[0]])) for words in (records.source, records.target))
+    return change_words(space, before, after, rest=is_single)
+
+
+def change_words(
+    space: AttributeSpace, source: Int[np.ndarray, " A"], target: Int[np.ndarray, " A"], *, rest: bool
+) -> str:
+    """`room from left to right`, and if `rest` the values of all other attributes."""
+    before, after = space.decode(source), space.decode(target)
     changed = [name for name in before if before[name] != after[name]]
     changes = [f"{name} from {_text(before[name])} to {_text(after[name])}" for name in changed]
-    rest = [f"{name}={_text(value)}" for name, value in before.items() if name not in changed]
-    context = f" with {', '.join(rest)}" if is_single and rest else ""
+    others = [f"{name}={_text(value)}" for name, value in before.items() if name not in changed]
+    context = f" with {', '.join(others)}" if rest and others else ""
     return " and ".join(changes) + context
 
 

@@ -7,6 +7,7 @@ import tyro
 
 from attribute_planner.command_line.agents import agents
 from attribute_planner.command_line.benchmark import benchmark
+from attribute_planner.command_line.diagnose import diagnose
 from attribute_planner.command_line.envs import envs
 from attribute_planner.command_line.evaluate import evaluate
 from attribute_planner.command_line.graph import graph
@@ -21,6 +22,7 @@ COMMANDS: dict[str, Callable[..., int]] = {
     "train": train,
     "reach": reach,
     "evaluate": evaluate,
+    "diagnose": diagnose,
     "graph": graph,
     "benchmark": benchmark,
     "reproduce": reproduce,

@@ -45,7 +45,7 @@ def progress_arrays(progress: Progress) -> tuple[Arrays, Notes]:
     if progress.detected is not None:
         detector, error = progress.detected
         arrays |= arrays_of("detector", detector)
-        notes["detector"] = {**error._asdict(), "per_attribute": error.per_attribute.tolist()}
+        notes["detector"] = _error_note(error)
     if progress.explored is not None:
         explored = progress.explored
         arrays |= _counts_arrays(explored.counts)
@@ -83,7 +83,7 @@ def agent_arrays(agent: Agent, config: TrainConfig) -> tuple[Arrays, Notes]:
         arrays[QUOTIENT] = np.ones(1, np.uint8)
     if agent.detector is not None:
         arrays |= arrays_of("detector", agent.detector)
-        notes["detector"] = {}
+        notes["detector"] = {} if agent.detector_error is None else _error_note(agent.detector_error)
     if agent.forward_model is not None:
         arrays |= arrays_of("forward_model", agent.forward_model)
         notes["forward_model"] = {"error": agent.model_error}
@@ -118,8 +118,7 @@ def load_progress(env: Environment, config: TrainConfig, arrays: Arrays, notes: 
     if AGENT_ONLY in notes:
         return Progress()
     detected = explored = practised = None
-    if note := notes.get("detector"):
-        error = DetectorError(**{**note, "per_attribute": np.array(note["per_attribute"])})
+    if (error := load_detector_error(notes)) is not None:
         detected = Detected(load_detector(env, config, arrays), error)
     if note := notes.get("exploration"):
         how = config.explore
@@ -140,6 +139,16 @@ def load_detector(env: Environment, config: TrainConfig, arrays: Arrays) -> Attr
     """f̂."""
     how = config.detect
     return _load("detector", lambda key: AttributeDetector(env.spec, how.hidden_size, how.keypoints, key=key), arrays)
+
+
+def _error_note(error: DetectorError) -> dict[str, Any]:
+    return {**error._asdict(), "per_attribute": error.per_attribute.tolist()}
+
+
+def load_detector_error(notes: Notes) -> DetectorError | None:
+    """The error of f̂ on held-out labels; `None` if it was not stored."""
+    note = notes.get("detector")
+    return DetectorError(**{**note, "per_attribute": np.array(note["per_attribute"])}) if note else None
 
 
 def load_forward_model(

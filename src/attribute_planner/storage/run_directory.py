@@ -30,6 +30,7 @@ from attribute_planner.storage.checkpoint import (
     AGENT_ONLY,
     agent_arrays,
     load_detector,
+    load_detector_error,
     load_forward_model,
     load_policy,
     load_progress,
@@ -173,7 +174,8 @@ class RunDirectory:
         detector = load_detector(env, config, arrays) if "detector" in notes else None
         table = load_table(env, config, arrays, model_edges=model_edges)
         fitted_model = load_forward_model(env, config, arrays, notes)
-        return agent_of(env, config, detector, load_policy(env, config, arrays), table, fitted_model)
+        policy, error = load_policy(env, config, arrays), load_detector_error(notes)
+        return agent_of(env, config, detector, policy, table, fitted_model, detector_error=error)
 
     def write_metrics(self, line: Mapping[str, Any]) -> None:
         """Append one line of metrics, on a line of its own even if the last write was interrupted."""

@@ -1,0 +1,30 @@
+"""`attribute-planner diagnose`."""
+
+from attribute_planner.command_line.arguments import Run
+from attribute_planner.command_line.printing import busy, console, print_json
+
+
+def diagnose(run: Run, episodes: int = 20, seed: int = 0, json: bool = False) -> int:
+    """Say why an agent succeeds or fails: what holds it back and what to change, the most important first.
+
+    Args:
+        run: Run directory, or name of a shipped agent.
+        episodes: Number of episodes of each task to run. 0: judge by plans alone.
+        seed: Random seed of the tasks.
+        json: Print the result as JSON.
+    """
+    import attribute_planner as ap
+    from attribute_planner.errors import ConfigurationError
+    from attribute_planner.storage.compilation_cache import use_user_compilation_cache
+
+    if episodes < 0:
+        raise ConfigurationError(f"--episodes must not be negative; it is {episodes}.")
+    use_user_compilation_cache()
+    agent = ap.load(run)
+    with busy("Planning and running episodes …"):
+        diagnosis = agent.diagnose(episodes=episodes, seed=seed)
+    if json:
+        print_json(diagnosis.to_json())
+    else:
+        console.print(str(diagnosis), markup=False)
+    return 0

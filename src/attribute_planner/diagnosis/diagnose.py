@@ -1,0 +1,44 @@
+"""The diagnosis of an agent: every kind of finding, the most important first."""
+
+from collections.abc import Sequence
+
+import jax
+
+from attribute_planner.agent import Agent
+from attribute_planner.diagnosis.calibration import measured_tasks, miscalibrated
+from attribute_planner.diagnosis.detector import detector_errors
+from attribute_planner.diagnosis.finding import Diagnosis, ordered
+from attribute_planner.diagnosis.tasks import Asked, ask
+from attribute_planner.diagnosis.unseen_values import asks_for_unseen, unseen_values
+from attribute_planner.diagnosis.ways import missing_ways, slow_ways
+from attribute_planner.diagnosis.weak_edges import weak_changes, weak_edges
+from attribute_planner.environments.hidden_attributes import without_hidden_attributes
+from attribute_planner.phases.detect import DetectorError
+from attribute_planner.transitions.table import TransitionTable
+
+PLANS = 20
+"""Goals that are drawn of each task if no episodes are run."""
+
+
+def diagnose(agent: Agent, *, episodes: int = 20, seed: int = 0) -> Diagnosis:
+    """Why an agent succeeds or fails.
+
+    episodes: how many to run of each task; 0 to judge by plans alone.
+    """
+    asked = ask(agent, episodes or PLANS, run=episodes > 0, key=jax.random.key(seed))
+    given = len(without_hidden_attributes(agent.env).attributes)
+    return diagnosis_of(agent.table, asked, agent.detector_error, given=given)
+
+
+def diagnosis_of(
+    table: TransitionTable, asked: Sequence[Asked], detector_error: DetectorError | None = None, *, given: int
+) -> Diagnosis:
+    """The diagnosis of a table by the goals that are asked for; the first `given` attributes are not hidden."""
+    seen = [each for each in asked if not asks_for_unseen(each, table, asked)]
+    measured = measured_tasks(asked)
+    findings = [] if detector_error is None else detector_errors(table.space, detector_error)
+    findings += unseen_values(table, asked, given)
+    findings += missing_ways(table, seen) + slow_ways(table, seen)
+    findings += weak_edges(weak_changes(table, seen))
+    findings += miscalibrated(measured)
+    return Diagnosis(ordered(findings), measured)

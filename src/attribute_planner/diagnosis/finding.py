@@ -1,0 +1,79 @@
+"""`Finding` and `Diagnosis`: what holds an agent back, as data and in words."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+KINDS = {
+    "unseen-value": "a declared value that training never saw",
+    "no-way": "a goal to which no known transitions lead, or not within the step limit",
+    "weak-edge": "a transition on plans that seldom succeeds or was hardly tried",
+    "aliasing": "a transition that works in some states only, which the attributes do not tell apart",
+    "noise": "an attribute that changes at random",
+    "detector": "a detector that is often wrong, or was tested on few labels",
+    "miscalibrated": "plans that promise more, or less, than is reached",
+}
+"""The kinds of findings, and what each means."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One reason for failures.
+
+    kind: a name in `KINDS`.
+    message: what was seen, with its evidence, and what to change.
+    importance: estimated share of the goals of the tasks that fail because of it, from 0 to 1.
+    evidence: the numbers behind the message; plain values.
+    """
+
+    kind: str
+    message: str
+    importance: float
+    evidence: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """How the agent did on a few episodes of a task.
+
+    planned: mean probability of the plans at the start.
+    """
+
+    task: str
+    episodes: int
+    successes: int
+    planned: float
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """Why an agent succeeds or fails.
+
+    findings: the most important first; empty if nothing was found.
+    measured: one entry for each task; empty if no episodes were run.
+    """
+
+    findings: list[Finding]
+    measured: list[Measured] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        lines = [
+            f"{each.task}: {each.successes} of {each.episodes} episodes succeed, {each.planned:.0%} planned".replace(
+                "%", " %"
+            )
+            for each in self.measured
+        ]
+        lines += [f"{number}. {each.kind}: {each.message}" for number, each in enumerate(self.findings, start=1)]
+        return "\n".join(lines if self.findings else [*lines, "No cause of failures was found."])
+
+    def to_json(self) -> dict[str, Any]:
+        """The diagnosis as data for a JSON file."""
+        return {
+            "findings": [{**vars(each), "evidence": dict(each.evidence)} for each in self.findings],
+            "tasks": [vars(each) for each in self.measured],
+        }
+
+
+def ordered(findings: list[Finding]) -> list[Finding]:
+    """The most important first; those of equal importance stay in their order."""
+    return sorted(findings, key=lambda finding: -finding.importance)

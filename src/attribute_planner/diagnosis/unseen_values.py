@@ -1,0 +1,66 @@
+"""Declared values that training never saw."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from attribute_planner.attributes import Attribute, Goal
+from attribute_planner.diagnosis.finding import Finding
+from attribute_planner.diagnosis.tasks import Asked
+from attribute_planner.diagnosis.wording import percent, value_words
+from attribute_planner.transitions.table import TransitionTable
+
+NOT_ASKED = 0.01
+"""Importance of unseen values that no task asks for."""
+
+MAX_LISTED = 6
+"""More values than these are counted, not listed."""
+
+
+def unseen_values(table: TransitionTable, asked: Sequence[Asked], given: int) -> list[Finding]:
+    """One finding for each of the first `given` attributes with values that no known set has."""
+    findings = []
+    for number, attribute in enumerate(table.space.attributes[:given]):
+        unseen = never_seen(table, asked, number)
+        if len(unseen):
+            share = sum(each.weight for each in asked if asks_for(each.plan.goal, number, attribute, unseen))
+            findings.append(_finding(attribute, unseen, share))
+    return findings
+
+
+def never_seen(table: TransitionTable, asked: Sequence[Asked], attribute: int) -> np.ndarray:
+    """`[n]` the values of an attribute that neither the table nor the start of an episode holds."""
+    starts = [int(each.plan.start[attribute]) for each in asked]
+    seen = np.union1d(table.values[:, attribute], np.array(starts, int))
+    return np.setdiff1d(np.arange(table.space.sizes[attribute]), seen)
+
+
+def asks_for(goal: Goal, number: int, attribute: Attribute, unseen: np.ndarray) -> bool:
+    """Whether a goal can only be satisfied with one of these values of an attribute."""
+    if not goal.wanted[number]:
+        return False
+    wanted = int(goal.values[number])
+    or_more = goal.at_least is not None and bool(goal.at_least[number])
+    return all(value in unseen for value in range(wanted, attribute.size if or_more else wanted + 1))
+
+
+def asks_for_unseen(each: Asked, table: TransitionTable, asked: Sequence[Asked]) -> bool:
+    """Whether a goal needs any value that was never seen."""
+    return any(
+        asks_for(each.plan.goal, number, attribute, never_seen(table, asked, number))
+        for number, attribute in enumerate(table.space.attributes)
+        if each.plan.goal.wanted[number]
+    )
+
+
+def _finding(attribute: Attribute, unseen: np.ndarray, share: float) -> Finding:
+    values = [value_words(attribute.decode(int(value))) for value in unseen]
+    listed = " and ".join(f"{attribute.name}={value}" for value in values)
+    if len(values) > MAX_LISTED:
+        listed = f"{len(values)} of the {attribute.size} values of {attribute.name}"
+    were, asks = ("was" if len(values) == 1 else "were"), f"{percent(share)} of the goals of the tasks ask for it. "
+    message = (
+        f"{listed} {were} never seen in training. {asks if share else ''}Check that the state can have this value and "
+        "that it is described correctly; if it takes a long way, train for more steps."
+    )
+    return Finding("unseen-value", message, share or NOT_ASKED, {"attribute": attribute.name, "values": values})

@@ -1,0 +1,103 @@
+"""Transitions that hold plans back: they seldom succeed, or were hardly tried."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from attribute_planner.aliasing.records import change_words
+from attribute_planner.diagnosis.finding import Finding
+from attribute_planner.diagnosis.tasks import Asked
+from attribute_planner.diagnosis.wording import percent
+from attribute_planner.transitions.table import TransitionTable
+
+MIN_IMPORTANCE = 0.02
+"""Transitions that fail a smaller share of the goals are not reported."""
+
+FEW_ATTEMPTS = 10
+"""With fewer attempts than these, a transition was hardly tried."""
+
+TINY = 1e-6
+"""Least probability of a transition, so that its logarithm is finite."""
+
+
+@dataclass(frozen=True)
+class WeakChange:
+    """A change of attributes on plans, made by one or more edges.
+
+    change: the change, for people.
+    loss: estimated share of the goals that fail because of it.
+    share: share of the goals whose plans contain it.
+    attempts, successes: of its edges on plans.
+    """
+
+    change: str
+    loss: float
+    share: float
+    attempts: float
+    successes: float
+
+
+def weak_changes(table: TransitionTable, asked: Sequence[Asked]) -> list[WeakChange]:
+    """The changes on plans, those that fail most goals first.
+
+    The chance that a plan fails is divided among its edges in proportion to −log of their success.
+    """
+    cost = -np.log(np.maximum(cautious_success(table), TINY))
+    loss, share = np.zeros(table.num_edges), np.zeros(table.num_edges)
+    for each in asked:
+        edges = [table.edge(*pair) for pair in zip(each.plan.path, each.plan.path[1:], strict=False)]
+        total = cost[edges].sum()
+        if total > 0:
+            loss[edges] += each.weight * (1 - np.exp(-total)) * cost[edges] / total
+            share[edges] += each.weight
+    changes: dict[str, list[int]] = {}
+    for edge in np.flatnonzero(share).tolist():
+        changes.setdefault(_words(table, edge), []).append(edge)
+    weak = [_change(table, edges, loss, share) for edges in changes.values()]
+    return sorted(weak, key=lambda each: -each.loss)
+
+
+def weak_edges(weak: Sequence[WeakChange]) -> list[Finding]:
+    """The changes that fail a noticeable share of the goals."""
+    return [_finding(each) for each in weak if each.loss >= MIN_IMPORTANCE]
+
+
+def cautious_success(table: TransitionTable) -> np.ndarray:
+    """`[E]` the chance of success, a half for an edge that was never tried; c_π if edges share their evidence."""
+    if table.estimator == "alike" or not table.attempts.any():
+        return table.probability
+    return np.minimum((table.successes + 1) / (table.attempts + 2), 1.0)
+
+
+def _words(table: TransitionTable, edge: int, *, rest: bool = False) -> str:
+    before, after = table.values[table.source[edge]], table.values[table.target[edge]]
+    return change_words(table.space, before, after, rest=rest)
+
+
+def _change(table: TransitionTable, edges: list[int], loss: np.ndarray, share: np.ndarray) -> WeakChange:
+    return WeakChange(
+        _words(table, edges[0], rest=len(edges) == 1),
+        float(loss[edges].sum()),
+        min(float(share[edges].sum()), 1.0),
+        float(table.attempts[edges].sum()),
+        float(table.successes[edges].sum()),
+    )
+
+
+def _finding(weak: WeakChange) -> Finding:
+    tried = f"succeeded in {weak.successes:.0f} of {weak.attempts:.0f} recent attempts"
+    advice = "Train for more steps, or allow longer attempts (practise.max_attempt_steps)"
+    if weak.attempts < FEW_ATTEMPTS:
+        tried = f"was hardly tried ({weak.attempts:.0f} recent attempts)"
+        advice = "Train for more steps"
+    elif weak.successes < weak.attempts / 2:
+        advice += "; if it can only be made from some states, name the attribute that tells them apart"
+    message = f"Changing {weak.change} {tried}, and {percent(weak.share)} of the plans need it. {advice}."
+    evidence = {
+        "change": weak.change,
+        "attempts": weak.attempts,
+        "successes": weak.successes,
+        "share_of_plans": weak.share,
+    }
+    return Finding("weak-edge", message, weak.loss, evidence)

@@ -1,0 +1,125 @@
+"""Tables of small worlds with a known reason to fail, and an agent that does not fail."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from attribute_planner.attributes import Attribute, AttributeSpace, parse_goal
+from attribute_planner.diagnosis.diagnose import diagnosis_of
+from attribute_planner.diagnosis.finding import KINDS, Diagnosis
+from attribute_planner.diagnosis.tasks import Asked
+from attribute_planner.environments.tasks import Task
+from attribute_planner.phases.detect import DetectorError
+from attribute_planner.planning.plan import Planner
+from attribute_planner.transitions.table import TransitionTable
+from tests.probes import numbers, ring_agent, table_of
+
+ROOM = AttributeSpace((Attribute("place", ("left", "right")), Attribute("door", ("closed", "open", "broken"))))
+
+
+def diagnosed(
+    table: TransitionTable,
+    goal: str,
+    *starts: tuple[int, ...],
+    limit: int = 50,
+    success: bool | None = None,
+    error: DetectorError | None = None,
+) -> Diagnosis:
+    """The diagnosis for a task with one goal; episodes begin in these sets."""
+    planner, wanted = Planner(table), parse_goal(table.space, goal)
+    task = Task("main", goal, lambda state, values, key: wanted, limit)
+    plans = [planner.plan(np.array(start, np.int32), wanted) for start in starts]
+    asked = [Asked(task, plan, 1 / len(plans), success) for plan in plans]
+    return diagnosis_of(table, asked, error, given=len(table.space))
+
+
+def chain(*probability: float) -> TransitionTable:
+    """0 → 1 → 2 → … with these probabilities."""
+    return table_of(numbers(len(probability) + 1), [((i,), (i + 1,), p) for i, p in enumerate(probability)])
+
+
+def test_a_value_that_a_task_asks_for_and_that_was_never_seen():
+    table = table_of(ROOM, [((0, 0), (0, 1), 0.5), ((0, 1), (0, 0), 0.5)])
+    first, other = diagnosed(table, "door=broken", (0, 0)).findings
+    assert first.kind == "unseen-value" and first.importance == pytest.approx(1)
+    assert first.message.startswith("door=broken was never seen in training. 100 % of the goals")
+    # No task asks for the right room.
+    assert other.evidence == {"attribute": "place", "values": ["right"]} and other.importance < 0.05
+
+
+def test_a_goal_without_a_way_and_where_the_way_ends():
+    table = table_of(numbers(4), [((0,), (1,), 1.0), ((2,), (3,), 1.0)])
+    (first,) = diagnosed(table, "n=3", (0,)).findings
+    assert first.kind == "no-way" and first.importance == pytest.approx(1)
+    assert "No way to n=3 is known, for 100 %" in first.message
+    assert "From n=0, known transitions lead as far as n=" in first.message and "1 set that" in first.message
+
+
+def test_values_that_were_never_seen_together_and_how_much_of_the_goal_was_reached():
+    space = AttributeSpace((ROOM.attributes[0], Attribute("lit")))
+    table = table_of(space, [((0, 0), (0, 1), 1.0), ((0, 1), (0, 0), 1.0), ((0, 0), (1, 0), 1.0)])
+    (first,) = diagnosed(table, "place=right lit", (0, 1)).findings
+    assert first.kind == "no-way" and "no set that satisfies it was ever seen" in first.message
+
+
+def test_a_start_that_was_never_seen():
+    first, *_ = diagnosed(table_of(numbers(3), [((0,), (1,), 1.0)]), "n=1", (2,)).findings
+    assert first.kind == "no-way" and "Episodes begin in n=2, which training never saw" in first.message
+
+
+def test_a_plan_that_takes_longer_than_the_task_allows():
+    table = replace(chain(0.999, 0.999, 0.999), spent=np.full(3, 20_000.0))
+    (first,) = diagnosed(table, "n=3", (0,), limit=30).findings
+    assert first.kind == "no-way" and "takes about 60 steps, and task 'main' allows 30" in first.message
+
+
+def test_the_transition_that_holds_plans_back_with_its_attempts():
+    (first,) = diagnosed(chain(0.999, 0.02, 0.999), "n=3", (0,), (2,)).findings
+    assert first.kind == "weak-edge" and first.importance == pytest.approx(0.49, abs=0.01)
+    assert "Changing n from 1 to 2 succeeded in 20 of 1000 recent attempts, and 50 % of the plans" in first.message
+
+
+def test_a_transition_that_was_hardly_tried_is_weak_although_its_estimate_is_high():
+    table = replace(chain(0.999, 0.999), attempts=np.array([1000.0, 0.1]), successes=np.array([999.0, 0.0]))
+    table = replace(table, estimator="posterior")
+    assert table.probability.min() > 0.9
+    (first,) = diagnosed(table, "n=2", (0,)).findings
+    assert first.kind == "weak-edge" and "n from 1 to 2 was hardly tried (0 recent attempts)" in first.message
+
+
+def test_edges_that_make_the_same_change_are_one_finding():
+    table = table_of(ROOM, [((0, 0), (0, 1), 0.2), ((1, 0), (1, 1), 0.2)])
+    findings = diagnosed(table, "door=open", (0, 0), (1, 0)).findings
+    assert findings[0].evidence["change"] == "door from closed to open"
+    assert findings[0].importance == pytest.approx(0.8, abs=0.01)
+    assert [each.kind for each in findings] == ["weak-edge", "unseen-value"]
+
+
+def test_a_detector_that_was_tested_on_few_labels_is_a_finding_and_a_good_one_is_not():
+    few, good = (DetectorError(np.array([share]), share, states) for share, states in ((0.2, 5), (0.001, 10_000)))
+    first, *_ = diagnosed(chain(0.2), "n=1", (0,), error=few).findings
+    assert first.kind == "detector" and "about 20 % of 5 held-out states" in first.message
+    assert diagnosed(chain(0.999), "n=1", (0,), error=good).findings == []
+
+
+def test_broken_promises_are_found():
+    (first,) = diagnosed(chain(0.999), "n=1", *[(0,)] * 20, success=False).findings
+    assert first.kind == "miscalibrated" and "0 of 20 episodes succeed" in first.message
+    assert diagnosed(chain(0.999), "n=1", *[(0,)] * 20, success=True).findings == []
+
+
+def test_an_agent_that_succeeds_has_no_important_finding():
+    found = ring_agent().diagnose()
+    (measured,) = found.measured
+    assert measured.task == "any-to-any" and measured.successes >= 19
+    assert all(each.importance < 0.25 for each in found.findings)
+    assert f"any-to-any: {measured.successes} of 20 episodes succeed" in str(found)
+
+
+def test_a_diagnosis_has_a_json_form_and_known_kinds():
+    found = diagnosed(chain(0.999, 0.02), "n=2", (0,))
+    saved = json.loads(json.dumps(found.to_json()))
+    assert saved["findings"][0]["kind"] in KINDS and saved["findings"][0]["evidence"]["attempts"] == 1000
+    assert str(Diagnosis([])) == "No cause of failures was found."
