@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from attribute_planner.configuration import default_config
+from attribute_planner.configuration import config_for
 from attribute_planner.environments.gymnasium_bridge import GymnasiumEnvironment
 from attribute_planner.experiments.planner_run import trained_of
 from attribute_planner.experiments.records import Record, is_recorded, write_record
@@ -121,7 +121,7 @@ def can_run(run: Run) -> bool:
 def run_stranger(run: Run, folders: Folders) -> Record:
     """Train and measure one method on one world, and write the record. An interrupted run starts again."""
     budget, world = BUDGETS[run.scale], make_world(run.spec.environment)
-    steps = budget.steps or default_config(world.name).steps
+    steps = budget.steps or config_for(world).steps
     if run.spec.is_baseline:
         trained = train_peer(run.spec.model, world, steps, run.seed)
     else:
