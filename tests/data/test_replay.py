@@ -38,19 +38,27 @@ def filled(steps: Sequence[Step], pursued: Sequence[int]) -> Replay:
 
 
 def sample(replay: Replay, count: int = 400, *, hindsight: float = 0.0, n_step: int = 3) -> ReplayBatch:
-    return replay.sample(
-        count, hindsight=hindsight, discount=DISCOUNT, n_step=n_step, random=np.random.default_rng(0)
-    )
+    return replay.sample(count, hindsight=hindsight, discount=DISCOUNT, n_step=n_step, random=np.random.default_rng(0))
+
+
+def observed(batch: ReplayBatch) -> np.ndarray:
+    """`int[N]` the number that each step observed."""
+    return np.asarray(batch.observation)[:, 0].astype(int)
 
 
 def returns(batch: ReplayBatch) -> dict[int, tuple[float, bool, int] | None]:
-    """Of each observation: discount, whether the goal is reached, and where the rest is bootstrapped; `None`: no weight.
+    """Of each observation: discount, whether the goal is reached, and where the rest is bootstrapped, 0 for nowhere.
 
-    Where nothing is bootstrapped, that is 0.
+    `None` for steps without weight.
     """
     found = {}
     for observation, weight, discount, reached, onward in zip(
-        batch.observation[:, 0], batch.weight, batch.discount, batch.reached, batch.next_observation[:, 0], strict=True
+        observed(batch),
+        batch.weight,
+        batch.discount,
+        batch.reached,
+        np.asarray(batch.next_observation)[:, 0],
+        strict=True,
     ):
         used = not reached and discount > 0
         what = (float(discount), bool(reached), int(onward) if used else 0) if weight else None
@@ -102,10 +110,10 @@ def test_where_an_episode_is_cut_off_the_return_ends_one_step_earlier():
 
 def test_a_batch_holds_what_was_recorded():
     batch = sample(filled(WALK, [2, 2, 2, 2, 0, 0]))
-    number = batch.observation[:, 0].astype(int)
+    number = observed(batch)
     assert batch.values[:, 0].tolist() == np.array([0, 0, 1, 1, 2, 2])[number].tolist()
     assert batch.goal[:, 0].tolist() == np.array([2, 2, 2, 2, 0, 0])[number].tolist()
-    assert batch.action.tolist() == (number % 7).tolist()
+    assert np.asarray(batch.action).tolist() == (number % 7).tolist()
     assert np.unique(number).tolist() == [0, 1, 2, 3, 4, 5]
 
 
@@ -135,7 +143,7 @@ def test_steps_follow_the_last_addition_unless_it_was_cut(cut):
         assert found == {0: (0.25, False, 2), 1: (0.25, False, 3), 2: (0.5, False, 3), 3: None}
     # In hindsight, a set behind the cut is no goal either.
     goals = sample(replay, hindsight=1.0)
-    early = goals.observation[:, 0] < 2
+    early = observed(goals) < 2
     assert set(goals.goal[early, 0].tolist()) == ({1, 2} if cut else {1, 2, 3, 4})
 
 
@@ -184,7 +192,7 @@ def test_the_share_of_goals_in_hindsight():
     walk: list[Step] = [(0, 0, "")] * 20 + [(i, i + 1, "") for i in range(5)]
     replay = filled(walk, [50] * len(walk))
     batch = sample(replay, 20_000, hindsight=0.6)
-    first = batch.observation[:, 0] < 20
+    first = observed(batch) < 20
     goals = batch.goal[first, 0]
     assert (goals == 50).mean() == pytest.approx(0.4, abs=0.02)
     shares = [(goals == goal).mean() / 0.6 for goal in (1, 2, 3, 4)]

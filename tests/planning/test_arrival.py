@@ -38,9 +38,9 @@ def test_without_attempts_the_table_alone_counts():
     np.testing.assert_allclose(model.probability(np.full(3, 0.3), c, np.ones(3)), c)
 
 
-@pytest.mark.parametrize("weights", [(0.5, 0.8, 0.3), (-1.0, 0.0, 1.0), (0.0, 1.5, 0.0)])
-def test_the_weights_are_found_from_attempts(weights):
-    truth = ArrivalModel(*weights, GAMMA)
+@pytest.mark.parametrize(("bias", "value_weight", "table_weight"), [(0.5, 0.8, 0.3), (-1.0, 0.0, 1.0), (0.0, 1.5, 0.0)])
+def test_the_weights_are_found_from_attempts(bias, value_weight, table_weight):
+    truth = ArrivalModel(bias, value_weight, table_weight, GAMMA)
     found = fit_arrival(attempts(20_000, truth), GAMMA)
     np.testing.assert_allclose(found[:3], truth[:3], atol=0.1)
 

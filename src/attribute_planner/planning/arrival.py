@@ -51,8 +51,8 @@ def fit_arrival(attempts: Float[np.ndarray, "N 4"], discount: float) -> ArrivalM
 
     # A higher value never speaks against an attempt, nor does a higher c_π.
     bounds = [(None, None), (0.0, None), (0.0, None)]
-    weights = minimize(loss, prior, jac=True, method="L-BFGS-B", bounds=bounds).x
-    return ArrivalModel(*weights.tolist(), discount)
+    bias, value_weight, table_weight = minimize(loss, prior, jac=True, method="L-BFGS-B", bounds=bounds).x.tolist()
+    return ArrivalModel(bias, value_weight, table_weight, discount)
 
 
 def _features(value: np.ndarray, c: np.ndarray, steps: np.ndarray, discount: float) -> np.ndarray:
