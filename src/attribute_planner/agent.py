@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import jax
 import numpy as np
 
+from attribute_planner.aliasing.records import AttemptRecord
 from attribute_planner.attributes import Goal, Value, goal_from_names, parse_goal
 from attribute_planner.configuration import require_positive
 from attribute_planner.environments.interface import Environment
@@ -47,6 +48,7 @@ class Agent:
     stop_on_any_change: whether an attempt ends with any change of the attributes.
     arrival: how the policy's values tell the success of an attempt, where it estimates them.
     detector_error: the error of the detector on held-out labels, where it is known.
+    records: the last attempts of practice, where they were kept; they are not saved.
     """
 
     env: Environment
@@ -60,6 +62,7 @@ class Agent:
     stop_on_any_change: bool = True
     arrival: ArrivalModel | None = None
     detector_error: DetectorError | None = None
+    records: AttemptRecord | None = None
 
     def with_estimator(self, name: str) -> "Agent":
         """The same agent with another estimate of c_π: `ratio`, `posterior`, `alike` or `visits`."""

@@ -4,13 +4,14 @@ Training (Algorithm 1) is three phases, each a function in `phases/`. At test ti
 table that training produced and executes the plan with the policy: `planning/`.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import jax
 import numpy as np
 
 from attribute_planner.agent import Agent
 from attribute_planner.configuration import TrainConfig
+from attribute_planner.data.attempt_log import AttemptLog
 from attribute_planner.data.examples import symmetric_counts
 from attribute_planner.data.replay import Replay
 from attribute_planner.environments.interface import Environment
@@ -22,6 +23,7 @@ from attribute_planner.phases.detect import Detected, DetectorError, detect
 from attribute_planner.phases.explore import Explored, explore
 from attribute_planner.phases.forward_model import FittedForwardModel, add_model_edges, fit_forward_model
 from attribute_planner.phases.practise import Practised, practise
+from attribute_planner.phases.refine import refine_attributes
 from attribute_planner.planning.arrival import fit_arrival
 from attribute_planner.transitions.counting import TransitionCounts
 from attribute_planner.transitions.table import TransitionTable, table_of_counts
@@ -45,12 +47,16 @@ EVIDENCE = 5.0
 
 NOTHING_YET = Progress()
 
+REFINE = 0x7266
+"""Folded into the key of a run for the search for missing attributes."""
+
 
 def train(
     env: Environment, config: TrainConfig, *, key: Key, begun: Progress = NOTHING_YET, watch: Watch = nobody
 ) -> Agent:
     """Algorithm 1: detect, explore, practise. A run that was interrupted continues from what had `begun`."""
     detect_key, explore_key, model_key, practise_key, edges_key = jax.random.split(key, 5)
+    refine_key = jax.random.fold_in(key, REFINE)
 
     # 1. f̂: attributes from observations.
     detected = begun.detected or detect(env, config.detect, key=detect_key, watch=watch)
@@ -58,6 +64,7 @@ def train(
 
     # 2 and 3, in rounds: the paper has one.
     replay = Replay(config.practise.dqn.capacity) if config.practise.reacher.replays else None
+    log = AttemptLog()
     explored, practised, fitted_model = begun.explored, begun.practised, begun.fitted_model
     for number in range(config.rounds):
         until = (number + 1) / config.rounds
@@ -94,8 +101,19 @@ def train(
             begun=practised if is_current(practised, explored) else None,
             until=until,
             replay=replay,
+            log=log,
             watch=watch,
         )
+        # Optional: attributes that are missing, found in the attempts of the first half.
+        if config.refine and replay is not None and number + 1 == config.rounds // 2:
+            refined = refine_attributes(
+                env, explored, practised, replay, log, config.explore, config.practise, key=refine_key
+            )
+            if refined is not None:
+                env, explored, practised, _ = refined
+                watch("refine", 1.0, {"findings": [each.message for each in refined.findings]}, refined)
+                detected = detect(env, config.detect, key=detect_key, watch=watch)
+                detector = detected.detector if detected else None
     assert explored is not None and practised is not None
     table = practised.table if replay is None else practised.table.tried(EVIDENCE)
     if fitted_model is not None and config.adds_model_edges:
@@ -105,7 +123,10 @@ def train(
         )
         watch("model_edges", 1.0, {"sets": table.num_nodes, "edges": table.num_edges}, table)
     policy, error = practised.train_state.policy, None if detected is None else detected.error
-    return agent_of(env, config, detector, policy, table, fitted_model, practised.attempts, error)
+    agent = agent_of(env, config, detector, policy, table, fitted_model, practised.attempts, error)
+    if replay is None or not len(log):
+        return agent
+    return replace(agent, records=log.record(replay, env.attributes, env.observation))
 
 
 def possible_transitions(env: Environment, counts: TransitionCounts, config: TrainConfig) -> TransitionTable:

@@ -8,8 +8,8 @@ import numpy as np
 from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.spaces import Box
 from attribute_planner.environments.spec import EnvironmentSpec
+from attribute_planner.errors import ConfigurationError, unknown_name
 from attribute_planner.errors import require_positive as require_positive
-from attribute_planner.errors import unknown_name
 from attribute_planner.learning.fitting import FitConfig
 from attribute_planner.learning.inverse import InverseConfig
 from attribute_planner.learning.reinforce import ReinforceConfig
@@ -34,6 +34,8 @@ class TrainConfig:
     """Phase 3: the policy, and how often its attempts succeed."""
     rounds: int = 1
     """How often exploration and practice take turns; 1 as in the paper."""
+    refine: bool = False
+    """Whether attributes that are missing are looked for after half of the rounds, and added as hidden ones."""
     estimator: str = "posterior"
     """How attempts and successes become c_π: `ratio` (the paper's), `posterior`, `alike` (edges with the same change
     share evidence), or `visits` (the paper's ablation)."""
@@ -41,6 +43,11 @@ class TrainConfig:
     def __post_init__(self) -> None:
         if self.estimator not in ESTIMATORS:
             raise unknown_name("estimator", self.estimator, ESTIMATORS)
+        if self.refine and (self.rounds < 2 or not self.practise.reacher.replays):
+            raise ConfigurationError(
+                "TrainConfig.refine needs attempts to look at and time to practise afterwards: at least 2 rounds, and "
+                f"dqn or sac as practise.method; they are {self.rounds} and {self.practise.method}."
+            )
 
     @property
     def records_steps(self) -> bool:

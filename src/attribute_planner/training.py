@@ -14,9 +14,11 @@ from attribute_planner.algorithm import Progress
 from attribute_planner.configuration import TrainConfig, config_for
 from attribute_planner.data.random_actions import RandomActions
 from attribute_planner.data.rollout import advance, start
+from attribute_planner.environments.hidden_attributes import hidden_splits
 from attribute_planner.environments.interface import Environment, PureEnvironment
 from attribute_planner.environments.registry import make
 from attribute_planner.errors import ConfigurationError
+from attribute_planner.phases.refine import Refined
 from attribute_planner.storage.agents import find_run
 from attribute_planner.storage.run_directory import RunDirectory, describe_run
 
@@ -31,6 +33,7 @@ def train(
     run_dir: str | Path | None = None,
     config: TrainConfig | None = None,
     resume: bool = False,
+    refine: bool = False,
     progress: bool = False,
     tensorboard: bool = False,
 ) -> Agent:
@@ -40,6 +43,7 @@ def train(
     run_dir: the directory of the run; without one, nothing is saved.
     config: settings of the phases; by default the preset of the environment.
     resume: continue the run in `run_dir`, with its settings and seed; only `steps` can change.
+    refine: look for missing attributes after half of the rounds, and add them as hidden ones (`TrainConfig.refine`).
     progress: show progress bars.
     tensorboard: also write TensorBoard events into `run_dir`.
     """
@@ -60,6 +64,7 @@ def train(
     else:
         config, begun, run = config or config_for(env), Progress(), None
     config = config if steps is None else config.with_steps(steps)
+    config = replace(config, refine=True) if refine else config
     if run is not None and steps is not None:
         run.describe(describe_run(env, config, seed))
     if run_dir is not None and run is None:
@@ -128,7 +133,9 @@ class Recorder:
         self._bars = _bars() if show else None
 
     def __call__(self, phase: str, done: float, metrics: dict[str, Any], so_far: Any) -> None:
-        if so_far is not None:
+        if isinstance(so_far, Refined):
+            self._refine(so_far)
+        elif so_far is not None:
             self._progress = replace(self._progress, **{PRODUCTS[phase]: so_far})
             self._unsaved = True
         if self._bars is not None:
@@ -139,6 +146,14 @@ class Recorder:
             self._run.write_metrics({"phase": phase, "seconds": round(time.monotonic() - self._started, 3), **metrics})
             if time.monotonic() - self._saved > SECONDS_BETWEEN_SAVES:
                 self._save()
+
+    def _refine(self, refined: Refined) -> None:
+        """From here on, everything is in terms of the wider attributes: the description and the checkpoint change."""
+        self._progress = replace(self._progress, explored=refined.explored, practised=refined.practised)
+        if self._run is not None:
+            described = self._run.description
+            self._run.describe(replace(described, attributes=refined.env.attributes, hidden=hidden_splits(refined.env)))
+            self._save()
 
     def close(self) -> None:
         """Save what is not saved yet, also after an exception."""

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from attribute_planner.aliasing.records import AttemptRecord
 from attribute_planner.attributes import Attribute, AttributeSpace, parse_goal
 from attribute_planner.diagnosis.diagnose import diagnosis_of
 from attribute_planner.diagnosis.finding import KINDS, Diagnosis
@@ -26,13 +27,14 @@ def diagnosed(
     limit: int = 50,
     success: bool | None = None,
     error: DetectorError | None = None,
+    records: AttemptRecord | None = None,
 ) -> Diagnosis:
     """The diagnosis for a task with one goal; episodes begin in these sets."""
     planner, wanted = Planner(table), parse_goal(table.space, goal)
     task = Task("main", goal, lambda state, values, key: wanted, limit)
     plans = [planner.plan(np.array(start, np.int32), wanted) for start in starts]
     asked = [Asked(task, plan, 1 / len(plans), success) for plan in plans]
-    return diagnosis_of(table, asked, error, given=len(table.space))
+    return diagnosis_of(table, asked, error, records, given=len(table.space))
 
 
 def chain(*probability: float) -> TransitionTable:
@@ -102,6 +104,17 @@ def test_a_detector_that_was_tested_on_few_labels_is_a_finding_and_a_good_one_is
     first, *_ = diagnosed(chain(0.2), "n=1", (0,), error=few).findings
     assert first.kind == "detector" and "about 20 % of 5 held-out states" in first.message
     assert diagnosed(chain(0.999), "n=1", (0,), error=good).findings == []
+
+
+def test_a_missing_attribute_is_named_before_the_weak_edge_that_it_explains():
+    random = np.random.default_rng(0)
+    source, target = (np.tile(np.asarray(numbers(2).pack(np.array([n], np.int32))), (400, 1)) for n in (0, 1))
+    has_key = random.random(400) < 0.5
+    observation = np.stack([random.normal(size=400), has_key], axis=1).astype(np.float32)
+    records = AttemptRecord(observation, source, target, has_key & (random.random(400) < 0.95), observation)
+    first, second = diagnosed(chain(0.48), "n=1", (0,), records=records).findings
+    assert (first.kind, second.kind) == ("aliasing", "weak-edge")
+    assert "observation[1] > 0.5" in first.message and "refine=True" in first.message
 
 
 def test_broken_promises_are_found():

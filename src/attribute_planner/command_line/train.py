@@ -15,6 +15,7 @@ def train(
     steps: OptionalInt = None,
     out: OptionalPath = None,
     resume: bool = False,
+    refine: bool = False,
     preset: Annotated[Literal["default", "paper"] | None, shown_as("{default,paper}")] = None,
     set: Annotated[tuple[str, ...], shown_as("NAME=VALUE ...")] = (),
     tensorboard: bool = False,
@@ -28,6 +29,7 @@ def train(
         steps: Total number of environment steps of all phases. Default: that of the environment's preset.
         out: Run directory. Default: runs/ENV-SEED.
         resume: Continue the run in --out with its own settings and seed, for --steps steps in total if given.
+        refine: Look for missing attributes after half of the rounds, and add them as hidden ones.
         preset: Settings to start from: `default`, or `paper` for the algorithm as published.
         set: Settings to change, for example practise.num_envs=512 explore.policy=random detect.learn=true.
         tensorboard: Also write metrics for TensorBoard into the run directory.
@@ -54,6 +56,7 @@ def train(
         run_dir=out,
         config=None if resume else config,
         resume=resume,
+        refine=refine,
         progress=True,
         tensorboard=tensorboard,
     )

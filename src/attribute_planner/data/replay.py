@@ -4,6 +4,7 @@ Steps are kept as they were rolled out, time first, so that what followed a step
 reached later in the same episode is a goal that its actions reached.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -60,6 +61,59 @@ class Replay:
     def size(self) -> int:
         """Number of steps in the buffer."""
         return 0 if self._columns is None else self._filled * self._columns.over.shape[1]
+
+    @property
+    def end(self) -> int:
+        """The number that the next step of each environment will have; steps are numbered from 0 for ever."""
+        return self._end
+
+    @property
+    def first(self) -> int:
+        """The number of the oldest step in the buffer."""
+        return self._end - self._filled
+
+    def steps_at(self, number: np.ndarray, env: np.ndarray) -> "Columns":
+        """The steps `[N]` with these numbers, which must be in the buffer, of these environments."""
+        assert self._columns is not None, "the buffer is empty"
+        return jax.tree.map(lambda column: column[number % self._rows, env], self._columns)
+
+    def episodes_at(self, number: np.ndarray, env: np.ndarray) -> np.ndarray:
+        """`[N]` the episode of each of these steps, numbered by environment."""
+        over = self._read_sequel().over
+        begun = np.cumsum(over, axis=0) - over
+        return begun[number - self.first, env]
+
+    def append_values(self, values_of: Callable[[Observation], np.ndarray]) -> None:
+        """Describe all steps by further attributes, whose values `[..., H]` follow from observations `[..., *shape]`.
+
+        A goal that was pursued asks for the values at the time. The observation after the last step of an episode is
+        not known: the new values are taken to stay as they were.
+        """
+        columns = self._columns
+        assert columns is not None, "the buffer is empty"
+        order = np.arange(self.first, self._end) % self._rows
+        now = np.stack([values_of(jax.tree.map(lambda leaf, at=at: leaf[at], columns.observation)) for at in order])
+        over = columns.over[order]
+        over[-1] = True
+        after = np.where(over[..., None], now, np.roll(now, -1, axis=0))
+        goal = np.where(columns.pursued[order][..., :1] == NO_GOAL, NO_GOAL, now)
+        new = {"values": now, "next_values": after, "pursued": goal}
+        wider = {name: self._appended(getattr(columns, name), order, values) for name, values in new.items()}
+        self._columns = columns._replace(**wider)
+        self._sequel = None
+
+    def _appended(self, column: np.ndarray, order: np.ndarray, values: np.ndarray) -> np.ndarray:
+        added = np.zeros((*column.shape[:-1], values.shape[-1]), column.dtype)
+        added[order] = values
+        return np.concatenate([column, added], axis=-1)
+
+    def transitions(self) -> tuple[np.ndarray, np.ndarray]:
+        """`int[N, A]` the values before and after each step that changed them."""
+        columns = self._columns
+        assert columns is not None, "the buffer is empty"
+        before, after = columns.values[: self._filled], columns.next_values[: self._filled]
+        changed = (before != after).any(axis=-1)
+        return before[changed].astype(np.int32), after[changed].astype(np.int32)
 
     def add(self, trajectories: Trajectories, values: np.ndarray, next_values: np.ndarray, pursued: np.ndarray) -> None:
         """Append `[T, B]` steps that follow the last ones; `pursued`: the goal of each, or `NO_GOAL`."""

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 import jax
 
 from attribute_planner.agent import Agent
+from attribute_planner.aliasing.records import AttemptRecord
+from attribute_planner.diagnosis.aliasing import aliasing
 from attribute_planner.diagnosis.calibration import measured_tasks, miscalibrated
 from attribute_planner.diagnosis.detector import detector_errors
 from attribute_planner.diagnosis.finding import Diagnosis, ordered
@@ -27,11 +29,16 @@ def diagnose(agent: Agent, *, episodes: int = 20, seed: int = 0) -> Diagnosis:
     """
     asked = ask(agent, episodes or PLANS, run=episodes > 0, key=jax.random.key(seed))
     given = len(without_hidden_attributes(agent.env).attributes)
-    return diagnosis_of(agent.table, asked, agent.detector_error, given=given)
+    return diagnosis_of(agent.table, asked, agent.detector_error, agent.records, given=given)
 
 
 def diagnosis_of(
-    table: TransitionTable, asked: Sequence[Asked], detector_error: DetectorError | None = None, *, given: int
+    table: TransitionTable,
+    asked: Sequence[Asked],
+    detector_error: DetectorError | None = None,
+    records: AttemptRecord | None = None,
+    *,
+    given: int,
 ) -> Diagnosis:
     """The diagnosis of a table by the goals that are asked for; the first `given` attributes are not hidden."""
     seen = [each for each in asked if not asks_for_unseen(each, table, asked)]
@@ -39,6 +46,9 @@ def diagnosis_of(
     findings = [] if detector_error is None else detector_errors(table.space, detector_error)
     findings += unseen_values(table, asked, given)
     findings += missing_ways(table, seen) + slow_ways(table, seen)
-    findings += weak_edges(weak_changes(table, seen))
+    weak = weak_changes(table, seen)
+    # Before the weak edges, whose cause it is.
+    findings += [] if records is None else aliasing(records, table.space, weak)
+    findings += weak_edges(weak)
     findings += miscalibrated(measured)
     return Diagnosis(ordered(findings), measured)

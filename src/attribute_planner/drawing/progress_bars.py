@@ -13,6 +13,7 @@ SHOWN = {
     "forward_model": ("error", "error {:.2%}"),
     "inverse": ("surprise", "loss {:.3f}"),
     "practise": ("success", "{:.1%} of attempts succeed"),
+    "refine": ("findings", "{0[0]}"),
     "model_edges": ("edges", "{:,} edges"),
 }
 """By phase, the metric that is shown, and its format."""

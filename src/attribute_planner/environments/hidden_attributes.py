@@ -47,6 +47,12 @@ def hidden_splits(env: Environment) -> tuple[Split, ...]:
     return env.splits if isinstance(env, _Refined) else ()
 
 
+def hidden_values(env: Environment, observation: Any) -> Int[Array, "*batch H"]:
+    """The hidden attributes of observations `[*batch, ...]` of an environment that has any."""
+    assert isinstance(env, _Refined), f"{env.name} has no hidden attributes"
+    return env.hidden_values(observation)
+
+
 def without_hidden_attributes(env: Environment) -> Environment:
     """The environment as the user gave it."""
     return env.env if isinstance(env, _Refined) else env

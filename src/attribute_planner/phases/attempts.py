@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from attribute_planner.attributes import AttributeSpace
+from attribute_planner.data.attempt_log import AttemptLog
 from attribute_planner.data.trajectories import Actor, Trajectories
 from attribute_planner.environments.spaces import Action, Observation
 from attribute_planner.environments.vector_env import TimeStep
@@ -247,6 +248,14 @@ def ended_attempts(trajectories: Trajectories, max_attempt_steps: int, *, last: 
     weight = np.where(ended[which], 1.0, np.minimum(steps / max_attempt_steps, 1.0))
     edge, value, reached = (np.asarray(each)[which] for each in (info.edge, info.first_value, outcome.reached))
     return EndedAttempts(edge, value, reached, steps, weight)
+
+
+def log_attempts(log: AttemptLog, trajectories: Trajectories, first: int) -> None:
+    """Note the attempts that ended within a rollout; `first`: the number of its first step in the replay buffer."""
+    info: AttemptInfo = trajectories.info
+    outcome: Outcome = trajectories.outcome
+    step, env = np.nonzero(np.asarray(outcome.ended) & (np.asarray(info.edge) != UNKNOWN))
+    log.add(first + step, env, np.asarray(info.age)[step, env], np.asarray(outcome.reached)[step, env])
 
 
 def count_attempts(

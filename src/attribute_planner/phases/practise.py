@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from attribute_planner.data.attempt_log import AttemptLog
 from attribute_planner.data.examples import Examples
 from attribute_planner.data.replay import Replay, remember
 from attribute_planner.data.rollout import advance, scan_steps, start, start_pure
@@ -33,6 +34,7 @@ from attribute_planner.phases.attempts import (
     attempt_batch,
     count_attempts,
     ended_attempts,
+    log_attempts,
     pursued_values,
 )
 from attribute_planner.phases.device_graph import DeviceGraph, device_graph
@@ -158,6 +160,7 @@ def practise(
     begun: Practised | None = None,
     until: float = 1.0,
     replay: Replay | None = None,
+    log: AttemptLog | None = None,
     watch: Watch,
 ) -> Practised:
     """Step 3 of Algorithm 1: attempt transitions to random neighbours, learn, and count how often they succeed.
@@ -168,6 +171,7 @@ def practise(
     begun: the state of an earlier practice, perhaps on a graph with fewer edges.
     until: the share of all steps after which to stop.
     replay: the recorded steps, for a policy that replays them.
+    log: where attempts are noted, with a replay buffer.
     """
     if explored.num_edges == 0:
         raise AttributePlannerError(
@@ -208,7 +212,7 @@ def practise(
             if replay is not None:
                 table, weight = optimistic(practised.table), seldom_reached(practised.table)
             far = plan_to_far_sets(table, weight, padded_to=len(graph.words), key=plan_key)
-        practised, metrics = practise_epoch(env, detector, graph, far, config, practised, replay, key=epoch_key)
+        practised, metrics = practise_epoch(env, detector, graph, far, config, practised, replay, log, key=epoch_key)
         watch("practise", practised.steps / config.steps, metrics, practised)
     return practised
 
@@ -221,6 +225,7 @@ def practise_epoch(
     config: PractiseConfig,
     practised: Practised,
     replay: Replay | None = None,
+    log: AttemptLog | None = None,
     *,
     key: Key,
 ) -> tuple[Practised, dict]:
@@ -230,7 +235,7 @@ def practise_epoch(
     run: Any = _pure_epoch if isinstance(env, PureEnvironment) else _host_epoch
     ended: list[EndedAttempts] = []
     if replay is not None:
-        run = partial(_replay_epoch, replay, ended)
+        run = partial(_replay_epoch, replay, log, ended)
     size = (3, len(graph.target))
     counts = jnp.zeros(size, jnp.int32) if replay is None else np.zeros(size)
     train_state, counts, metrics = run(
@@ -362,6 +367,7 @@ def _host_epoch(
 
 def _replay_epoch(
     replay: Replay,
+    log: AttemptLog | None,
     ended: list[EndedAttempts],
     env: Environment,
     detector: AttributeDetector | None,
@@ -398,6 +404,8 @@ def _replay_epoch(
             ended.append(ended_attempts(trajectories, config.max_attempt_steps, last=bool(last)))
             counts = counts + ended[-1].counts(counts.shape[1])
             remember(replay, env.attributes, trajectories, pursued_values(env.attributes, trajectories))
+            if log is not None:
+                log_attempts(log, trajectories, replay.end - length)
             remaining = max(1 - (int(steps) + number * length * config.num_envs) / config.steps, 0.0)
             train_state, learned = reacher.learn(
                 train_state, replay, discount=config.value_discount, remaining=remaining, random=random

@@ -28,6 +28,7 @@ class TensorBoardWriter:
         values = [
             self._summary.Summary.Value(tag=f"{phase}/{name}", simple_value=float(value))
             for name, value in metrics.items()
+            if not isinstance(value, list)
         ]
         step = next((int(metrics[name]) for name in STEPS if name in metrics), 0)
         self._writer.add_event(self._event.Event(step=step, summary=self._summary.Summary(value=values)))

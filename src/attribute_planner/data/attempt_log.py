@@ -1,0 +1,49 @@
+"""The last attempts of practice, as places in the replay buffer: a few numbers each, no copies of observations."""
+
+import numpy as np
+
+from attribute_planner.aliasing.records import AttemptRecord
+from attribute_planner.attributes import AttributeSpace
+from attribute_planner.data.replay import Replay
+from attribute_planner.environments.spaces import ObservationSpec
+from attribute_planner.environments.splits import flat_observation
+
+KEPT_ATTEMPTS = 20_000
+"""Attempts that are kept, the latest ones."""
+
+MAX_VALUES = 16_000_000
+"""Numbers in the observations of a record; of large observations, fewer attempts are shown."""
+
+EPISODES_PER_ENV = 2**20
+"""More than an environment begins while its steps are in the buffer."""
+
+
+class AttemptLog:
+    """Attempts at transitions that arrived or failed, in the order in which they ended."""
+
+    def __init__(self) -> None:
+        self._rows = np.zeros((0, 4), np.int64)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def add(self, last: np.ndarray, env: np.ndarray, age: np.ndarray, reached: np.ndarray) -> None:
+        """Attempts that ended: `[N]` the numbers of their last steps, the steps before those, and the outcomes."""
+        rows = np.stack([last - age, last, env, reached], axis=1).astype(np.int64)
+        self._rows = np.concatenate([self._rows, rows])[-KEPT_ATTEMPTS:]
+
+    def record(self, replay: Replay, space: AttributeSpace, spec: ObservationSpec) -> AttemptRecord:
+        """The attempts whose steps are still in the buffer; their last observation is that before the last step."""
+        shown = max(MAX_VALUES // (2 * int(np.prod(spec.shape))), 1)
+        rows = self._rows[self._rows[:, 0] >= replay.first][-shown:]
+        first, last, env, reached = rows.T
+        start, end = replay.steps_at(first, env), replay.steps_at(last, env)
+        return AttemptRecord(
+            observation=np.asarray(flat_observation(start.observation, spec)),
+            source=np.asarray(space.pack(np.asarray(start.values, np.int32))),
+            target=np.asarray(space.pack(np.asarray(end.pursued, np.int32))),
+            reached=reached.astype(bool),
+            last_observation=np.asarray(flat_observation(end.observation, spec)),
+            epoch=first,
+            episode=env * EPISODES_PER_ENV + replay.episodes_at(first, env),
+        )

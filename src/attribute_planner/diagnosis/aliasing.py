@@ -1,0 +1,35 @@
+"""Transitions that work in some states only, which the attributes do not tell apart."""
+
+from collections.abc import Sequence
+
+import jax
+
+from attribute_planner.aliasing.find import find_aliasing
+from attribute_planner.aliasing.finding import Aliasing
+from attribute_planner.aliasing.records import AttemptRecord
+from attribute_planner.attributes import AttributeSpace
+from attribute_planner.diagnosis.finding import Finding
+from attribute_planner.diagnosis.weak_edges import WeakChange
+
+OFF_PLANS = 0.05
+"""Importance of a missing attribute that explains all failures of a change which no plan contains."""
+
+
+def aliasing(records: AttemptRecord, space: AttributeSpace, weak: Sequence[WeakChange]) -> list[Finding]:
+    """The missing attributes that the attempts show; each is as important as the changes that it explains."""
+    found = find_aliasing(records, space, key=jax.random.key(0))
+    return [_finding(each, weak) for each in found if each.is_attribute]
+
+
+def _finding(found: Aliasing, weak: Sequence[WeakChange]) -> Finding:
+    explained = {_without_rest(change) for change in (found.change, *found.also)}
+    loss = sum(each.loss for each in weak if _without_rest(each.change) in explained)
+    importance = min(max(loss, OFF_PLANS * found.share_explained), 1.0)
+    saved = found.to_json()
+    message = f"{saved.pop('message')} Training with refine=True adds it."
+    return Finding("aliasing", message, importance, saved)
+
+
+def _without_rest(change: str) -> str:
+    """The change without the values of the attributes that stay as they are."""
+    return change.partition(" with ")[0]

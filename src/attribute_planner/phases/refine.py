@@ -1,0 +1,96 @@
+"""Between two rounds: attributes that are missing are found in the attempts, and training goes on with them."""
+
+from typing import NamedTuple
+
+import jax
+import numpy as np
+
+from attribute_planner.aliasing.find import find_aliasing
+from attribute_planner.aliasing.finding import Aliasing
+from attribute_planner.aliasing.refine import refine
+from attribute_planner.attributes import AttributeSpace
+from attribute_planner.data.attempt_log import AttemptLog
+from attribute_planner.data.replay import Replay
+from attribute_planner.environments.hidden_attributes import hidden_splits, hidden_values
+from attribute_planner.environments.interface import Environment
+from attribute_planner.learning.policy_gradient import TrainState, new_train_state
+from attribute_planner.models.observation_scaling import statistics_of, with_statistics
+from attribute_planner.models.policy import GoalPolicy
+from attribute_planner.phases.explore import ExploreConfig, Explored
+from attribute_planner.phases.practise import PractiseConfig, Practised
+from attribute_planner.transitions.counting import TransitionCounts
+from attribute_planner.transitions.table import table_of_counts
+
+Key = jax.Array
+
+
+class Refined(NamedTuple):
+    """An environment with hidden attributes, and what exploration and practice have come to in terms of them.
+
+    findings: why each hidden attribute was added.
+    """
+
+    env: Environment
+    explored: Explored
+    practised: Practised
+    findings: list[Aliasing]
+
+
+def refine_attributes(
+    env: Environment,
+    explored: Explored,
+    practised: Practised,
+    replay: Replay,
+    log: AttemptLog,
+    explore: ExploreConfig,
+    practise: PractiseConfig,
+    *,
+    key: Key,
+) -> Refined | None:
+    """Add an attribute for every split of the observation that decides whether attempts succeed; `None` if none does.
+
+    The recorded steps are described by the wider attributes; transitions are counted again in them, and policies with
+    new weights learn from them. The attempts at the new transitions are counted from here on.
+    """
+    find_key, explore_key, policy_key, state_key, learn_key = jax.random.split(key, 5)
+    if not len(log):
+        return None
+    found = find_aliasing(log.record(replay, env.attributes, env.observation), env.attributes, key=find_key)
+    findings = [each for each in found if each.is_attribute]
+    if not findings:
+        return None
+    wider, known = refine(env, findings), len(hidden_splits(env))
+    replay.append_values(lambda observation: np.asarray(hidden_values(wider, observation))[..., known:])
+    counts = count_recorded(replay, wider.attributes)
+
+    statistics = statistics_of(explored.train_state.policy)
+    explorer = with_statistics(GoalPolicy(wider.spec, explore.hidden_size, key=explore_key), statistics)
+    explored = Explored(counts, new_train_state(explorer, explore.learning), explored.epoch, explored.steps)
+
+    reacher = practise.reacher
+    policy = with_statistics(reacher.new_policy(wider.spec, practise.hidden_size, key=policy_key), statistics)
+    train_state = reacher.train_state(policy, wider.spec, key=state_key)
+    remaining = max(1 - practised.steps / practise.steps, 0.0)
+    train_state = relearn(practise, train_state, replay, remaining=remaining, key=learn_key)
+    table = table_of_counts(wider.attributes, counts, practised.table.estimator)
+    nothing = np.zeros(table.num_edges)
+    table = table.with_practice(nothing, nothing, nothing)
+    return Refined(wider, explored, Practised(train_state, table, practised.epoch, practised.steps), findings)
+
+
+def count_recorded(replay: Replay, space: AttributeSpace) -> TransitionCounts:
+    """The transitions of all recorded steps."""
+    counts = TransitionCounts(space.num_words)
+    counts.record(*(np.asarray(space.pack(values)) for values in replay.transitions()))
+    return counts
+
+
+def relearn(
+    practise: PractiseConfig, train_state: TrainState, replay: Replay, *, remaining: float, key: Key
+) -> TrainState:
+    """Learn from the whole buffer, as often as from steps that are new."""
+    replay.pending = float(replay.size)
+    random = np.random.default_rng(np.asarray(jax.random.key_data(key)))
+    return practise.reacher.learn(
+        train_state, replay, discount=practise.value_discount, remaining=remaining, random=random
+    )[0]
