@@ -9,8 +9,9 @@ import jax
 import numpy as np
 
 from attribute_planner.aliasing.records import AttemptRecord
-from attribute_planner.attributes import Goal, Value, goal_from_names, parse_goal
+from attribute_planner.attributes import AttributeSpace, Goal, Value, goal_from_names, parse_goal
 from attribute_planner.configuration import require_positive
+from attribute_planner.environments.hidden_attributes import without_hidden_attributes
 from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.tasks import Task
 from attribute_planner.environments.vector_env import TimeStep, VectorEnv
@@ -85,8 +86,22 @@ class Agent:
         return parse_goal(space, goal) if isinstance(goal, str) else goal_from_names(space, goal)
 
     def plan(self, attributes: Mapping[str, Value], goal: NamedGoal) -> Plan:
-        """The most probable path from a complete attribute set to a goal, which may be partial."""
-        return self.planner.plan(self.env.attributes.encode(attributes), self.goal(goal))
+        """The most probable path from a complete attribute set to a goal, which may be partial.
+
+        Hidden attributes may be left out: their values are then those that were seen most often with the others.
+        """
+        return self.planner.plan(self._complete(attributes), self.goal(goal))
+
+    def _complete(self, attributes: Mapping[str, Value]) -> np.ndarray:
+        """`int32[A]` the values of a named set, hidden ones included."""
+        space, given = self.env.attributes, len(without_hidden_attributes(self.env).attributes)
+        if given == len(space) or any(name in attributes for name in space.names[given:]):
+            return space.encode(attributes)
+        named = AttributeSpace(space.attributes[:given]).encode(attributes)
+        visits = np.bincount(self.table.source, weights=self.table.visits, minlength=self.table.num_nodes)
+        seen = np.where((self.table.values[:, :given] == named).all(axis=1), visits, -1.0)
+        hidden = self.table.values[seen.argmax(), given:] if seen.max(initial=-1.0) >= 0 else 0 * space.sizes[given:]
+        return np.concatenate([named, hidden]).astype(np.int32)
 
     def reach(
         self,

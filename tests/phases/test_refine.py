@@ -62,6 +62,7 @@ def test_refining_adds_what_is_missing_and_the_run_keeps_it(tmp_path: Path):
     hall = {"room": "hall", "door": "closed"}
     without, key = (agent.plan({**hall, "hidden_0": value}, "door=open") for value in (False, True))
     assert len(key.edges) == 1 and len(without.edges) > 1
+    assert agent.plan(hall, "door=open").reachable
     assert agent.reach("door=open", max_steps=20).success
     loaded = ap.load(tmp_path / "run", env)
     assert loaded.env.attributes == agent.env.attributes and loaded.table.num_edges >= agent.table.num_edges
@@ -107,7 +108,7 @@ def _one_more_step() -> tuple[Trajectories, np.ndarray, np.ndarray, np.ndarray]:
 
 def test_recorded_steps_are_described_by_further_attributes():
     replay = recorded(np.array([0, 0, 1, 1]), np.array([NO_GOAL, 1, 1, 0]), np.array([False, True, False, False]))
-    replay.append_values(lambda observation: (observation > 1.5).astype(int))
+    replay.append_values(lambda observation: (np.asarray(observation) > 1.5).astype(int))
     steps = replay.steps_at(np.arange(4), np.zeros(4, int))
     assert steps.values.tolist() == [[0, 0], [0, 0], [1, 1], [1, 1]]
     # What follows the end of an episode is not known, and the values are taken to stay.
