@@ -103,7 +103,7 @@ def test_bars_and_writers_are_closed_even_if_saving_fails(tmp_path: Path, monkey
     monkeypatch.setattr(TensorBoardWriter, "close", lambda self: closed.append("tensorboard"))
     monkeypatch.setattr(ProgressBars, "close", lambda self: closed.append("bars"))
 
-    def full(self: RunDirectory, progress: Any) -> None:
+    def full(self: RunDirectory, progress: Any, **notes: Any) -> None:
         raise OSError("no space left")
 
     monkeypatch.setattr(RunDirectory, "save", full)

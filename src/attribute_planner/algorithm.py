@@ -24,7 +24,7 @@ from attribute_planner.phases.explore import Explored, explore
 from attribute_planner.phases.forward_model import FittedForwardModel, add_model_edges, fit_forward_model
 from attribute_planner.phases.practise import Practised, practise
 from attribute_planner.phases.refine import refine_attributes
-from attribute_planner.planning.arrival import fit_arrival
+from attribute_planner.planning.arrival import ArrivalModel, fit_arrival
 from attribute_planner.transitions.counting import TransitionCounts
 from attribute_planner.transitions.table import TransitionTable, table_of_counts
 
@@ -33,13 +33,19 @@ Key = jax.Array
 
 @dataclass(frozen=True)
 class Progress:
-    """What each phase has produced so far; `None` for those that have not begun."""
+    """What each phase has produced so far; `None` for those that have not begun.
+
+    replay: the recorded steps of a policy that replays them.
+    log: its attempts, as places among these steps.
+    """
 
     detected: Detected | None = None
     explored: Explored | None = None
     fitted_model: FittedForwardModel | None = None
     practised: Practised | None = None
     model_edges: TransitionTable | None = None
+    replay: Replay | None = None
+    log: AttemptLog | None = None
 
 
 EVIDENCE = 5.0
@@ -63,8 +69,8 @@ def train(
     detector = detected.detector if detected else None
 
     # 2 and 3, in rounds: the paper has one.
-    replay = Replay(config.practise.dqn.capacity) if config.practise.reacher.replays else None
-    log = AttemptLog()
+    replay = begun.replay or new_replay(config)
+    log = AttemptLog() if begun.log is None else begun.log
     explored, practised, fitted_model = begun.explored, begun.practised, begun.fitted_model
     for number in range(config.rounds):
         until = (number + 1) / config.rounds
@@ -99,6 +105,7 @@ def train(
             policy=first_policy(explored, config),
             statistics=statistics_of(explored.train_state.policy),
             begun=practised if is_current(practised, explored) else None,
+            round_number=number,
             until=until,
             replay=replay,
             log=log,
@@ -115,24 +122,36 @@ def train(
                 detected = detect(env, config.detect, key=detect_key, watch=watch)
                 detector = detected.detector if detected else None
     assert explored is not None and practised is not None
-    table = practised.table if replay is None else practised.table.tried(EVIDENCE)
+    table = final_table(possible_transitions(env, explored.counts, config), practised.table, config)
     if fitted_model is not None and config.adds_model_edges:
         assert explored.examples is not None
         table = add_model_edges(
             env, fitted_model.forward_model, explored.examples, table, config.forward_model, key=edges_key
         )
         watch("model_edges", 1.0, {"sets": table.num_nodes, "edges": table.num_edges}, table)
-    policy, error = practised.train_state.policy, None if detected is None else detected.error
-    agent = agent_of(env, config, detector, policy, table, fitted_model, practised.attempts, error)
+    arrival, error = arrival_of(practised.attempts, config), None if detected is None else detected.error
+    agent = agent_of(env, config, detector, practised.train_state.policy, table, fitted_model, arrival, error)
     if replay is None or not len(log):
         return agent
     return replace(agent, records=log.record(replay, env.attributes, env.observation))
+
+
+def new_replay(config: TrainConfig) -> Replay | None:
+    """An empty replay buffer, for a policy that learns from one."""
+    practise = config.practise
+    return Replay(getattr(practise, practise.method).capacity) if practise.reacher.replays else None
 
 
 def possible_transitions(env: Environment, counts: TransitionCounts, config: TrainConfig) -> TransitionTable:
     """The table of what exploration counted, with no practice yet."""
     counts = symmetric_counts(env, counts) if config.explore.symmetric else counts
     return table_of_counts(env.attributes, counts, config.estimator)
+
+
+def final_table(possible: TransitionTable, practised: TransitionTable, config: TrainConfig) -> TransitionTable:
+    """c_π: all possible transitions with the statistics of practice; shortcuts only if they were tried often."""
+    table = possible.with_edges(practised).with_practice_of(practised)
+    return table.tried(EVIDENCE) if config.practise.reacher.replays else table
 
 
 def is_current(product: FittedForwardModel | Practised | None, explored: Explored) -> bool:
@@ -148,6 +167,11 @@ def first_policy(explored: Explored, config: TrainConfig) -> GoalPolicy | None:
     return explored.train_state.policy if config.explore.policy == "graph" and same_size else None
 
 
+def arrival_of(attempts: np.ndarray | None, config: TrainConfig) -> ArrivalModel | None:
+    """The arrival model of a policy that estimates values, given its last attempts; `None` for other policies."""
+    return None if attempts is None else fit_arrival(attempts, config.practise.value_discount)
+
+
 def agent_of(
     env: Environment,
     config: TrainConfig,
@@ -155,11 +179,10 @@ def agent_of(
     policy: GoalPolicy,
     table: TransitionTable,
     fitted_model: FittedForwardModel | None = None,
-    attempts: np.ndarray | None = None,
+    arrival: ArrivalModel | None = None,
     detector_error: DetectorError | None = None,
 ) -> Agent:
     """The agent made of these parts, with the settings that its training gives it."""
-    arrival = None if attempts is None else fit_arrival(attempts, config.practise.value_discount)
     forward_model, model_error = (None, 0.0) if fitted_model is None else fitted_model[:2]
     return Agent(
         env,

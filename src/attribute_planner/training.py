@@ -10,16 +10,20 @@ import jax
 
 from attribute_planner import algorithm
 from attribute_planner.agent import Agent
-from attribute_planner.algorithm import Progress
+from attribute_planner.algorithm import Progress, new_replay
 from attribute_planner.configuration import TrainConfig, config_for
+from attribute_planner.data.attempt_log import AttemptLog
+from attribute_planner.data.dataset import EXPERIENCE
 from attribute_planner.data.random_actions import RandomActions
 from attribute_planner.data.rollout import advance, start
 from attribute_planner.environments.hidden_attributes import hidden_splits
 from attribute_planner.environments.interface import Environment, PureEnvironment
 from attribute_planner.environments.registry import make
+from attribute_planner.environments.spec import EnvironmentSpec
 from attribute_planner.errors import ConfigurationError
 from attribute_planner.phases.refine import Refined
 from attribute_planner.storage.agents import find_run
+from attribute_planner.storage.experience import ExperienceWriter
 from attribute_planner.storage.run_directory import RunDirectory, describe_run
 
 SECONDS_BETWEEN_SAVES = 20.0
@@ -71,7 +75,8 @@ def train(
         run = RunDirectory.create(run_dir, describe_run(env, config, seed))
     if progress:
         announce(budget(env, config))
-    recorder = Recorder(run, begun, show=progress, tensorboard=tensorboard)
+    begun = replace(begun, replay=begun.replay or new_replay(config), log=begun.log or AttemptLog())
+    recorder = Recorder(run, begun, env.spec, show=progress, tensorboard=tensorboard)
     try:
         return algorithm.train(env, config, key=training_key(seed), begun=begun, watch=recorder)
     finally:
@@ -125,35 +130,46 @@ def load(run: str | Path, env: Environment | None = None) -> Agent:
 class Recorder:
     """Watches a training run: saves progress every few seconds and at the end, writes metrics, shows progress bars."""
 
-    def __init__(self, run: RunDirectory | None, begun: Progress, *, show: bool, tensorboard: bool) -> None:
+    def __init__(
+        self, run: RunDirectory | None, begun: Progress, spec: EnvironmentSpec, *, show: bool, tensorboard: bool
+    ) -> None:
         self._run, self._progress = run, begun
+        self._log = AttemptLog() if begun.log is None else begun.log
+        self._lines = self._lines_of_progress = 0 if run is None else run.rewind_metrics()
+        self._experience = None
+        if run is not None and begun.replay is not None:
+            self._experience = ExperienceWriter(run.path / EXPERIENCE, spec, begun.replay)
         self._started = self._saved = time.monotonic()
         self._unsaved = False
         self._tensorboard = _tensorboard(run) if tensorboard and run is not None else None
         self._bars = _bars() if show else None
 
     def __call__(self, phase: str, done: float, metrics: dict[str, Any], so_far: Any) -> None:
+        self._lines += 1
         if isinstance(so_far, Refined):
             self._refine(so_far)
         elif so_far is not None:
             self._progress = replace(self._progress, **{PRODUCTS[phase]: so_far})
-            self._unsaved = True
+        if so_far is not None:
+            self._unsaved, self._lines_of_progress = True, self._lines
+            self._progress = replace(self._progress, log=self._log.copy())
+            if self._experience is not None:
+                self._experience.note()
         if self._bars is not None:
             self._bars.show(phase, done, metrics)
         if self._tensorboard is not None:
             self._tensorboard.write(phase, metrics)
         if self._run is not None:
             self._run.write_metrics({"phase": phase, "seconds": round(time.monotonic() - self._started, 3), **metrics})
-            if time.monotonic() - self._saved > SECONDS_BETWEEN_SAVES:
+            if time.monotonic() - self._saved > SECONDS_BETWEEN_SAVES or isinstance(so_far, Refined):
                 self._save()
 
     def _refine(self, refined: Refined) -> None:
         """From here on, everything is in terms of the wider attributes: the description and the checkpoint change."""
-        self._progress = replace(self._progress, explored=refined.explored, practised=refined.practised)
+        self._progress = replace(self._progress, explored=refined.explored, practised=refined.practised, detected=None)
         if self._run is not None:
             described = self._run.description
             self._run.describe(replace(described, attributes=refined.env.attributes, hidden=hidden_splits(refined.env)))
-            self._save()
 
     def close(self) -> None:
         """Save what is not saved yet, also after an exception."""
@@ -167,7 +183,12 @@ class Recorder:
 
     def _save(self) -> None:
         assert self._run is not None
-        self._run.save(self._progress)
+        notes: dict[str, Any] = {"metrics": self._lines_of_progress}
+        if self._experience is None:
+            self._run.save(self._progress, **notes)
+        else:
+            self._run.save(self._progress, **notes, experience=self._experience.write())
+            self._experience.remove_old()
         self._saved, self._unsaved = time.monotonic(), False
 
 

@@ -21,8 +21,17 @@ EPISODES_PER_ENV = 2**20
 class AttemptLog:
     """Attempts at transitions that arrived or failed, in the order in which they ended."""
 
-    def __init__(self) -> None:
-        self._rows = np.zeros((0, 4), np.int64)
+    def __init__(self, rows: np.ndarray | None = None) -> None:
+        self._rows = np.zeros((0, 4), np.int64) if rows is None else rows
+
+    @property
+    def rows(self) -> np.ndarray:
+        """`int64[N, 4]` first step, last step, environment, and whether it arrived, of each attempt."""
+        return self._rows
+
+    def copy(self) -> "AttemptLog":
+        """The attempts so far."""
+        return AttemptLog(self._rows)
 
     def __len__(self) -> int:
         return len(self._rows)

@@ -18,6 +18,8 @@ NO_GOAL = -1
 """Value of every attribute of a goal where none was pursued."""
 MAX_CHANGES = 4
 """A goal in hindsight is at most this many changes of the attributes ahead."""
+MAX_BYTES = 2**31
+"""The buffer holds fewer steps than its capacity if they need more memory than this."""
 
 
 class ReplayBatch(NamedTuple):
@@ -39,6 +41,19 @@ class ReplayBatch(NamedTuple):
     reached: Any
     discount: Any
     weight: Any
+
+
+class ReplayState(NamedTuple):
+    """Where a buffer stands; with its rows, all that is needed to continue.
+
+    end: the number of rows that were ever added; row i is stored at place i modulo `rows`.
+    rows: the number of rows that it can hold.
+    pending: the number of steps that were added and have not been learned from yet.
+    """
+
+    end: int
+    rows: int
+    pending: float
 
 
 class Replay:
@@ -92,20 +107,7 @@ class Replay:
         columns = self._columns
         assert columns is not None, "the buffer is empty"
         order = np.arange(self.first, self._end) % self._rows
-        now = np.stack([values_of(jax.tree.map(lambda leaf, at=at: leaf[at], columns.observation)) for at in order])
-        over = columns.over[order]
-        over[-1] = True
-        after = np.where(over[..., None], now, np.roll(now, -1, axis=0))
-        goal = np.where(columns.pursued[order][..., :1] == NO_GOAL, NO_GOAL, now)
-        new = {"values": now, "next_values": after, "pursued": goal}
-        wider = {name: self._appended(getattr(columns, name), order, values) for name, values in new.items()}
-        self._columns = columns._replace(**wider)
-        self._sequel = None
-
-    def _appended(self, column: np.ndarray, order: np.ndarray, values: np.ndarray) -> np.ndarray:
-        added = np.zeros((*column.shape[:-1], values.shape[-1]), column.dtype)
-        added[order] = values
-        return np.concatenate([column, added], axis=-1)
+        self.restore(self.state, widened(jax.tree.map(lambda column: column[order], columns), values_of))
 
     def transitions(self) -> tuple[np.ndarray, np.ndarray]:
         """`int[N, A]` the values before and after each step that changed them."""
@@ -114,6 +116,33 @@ class Replay:
         before, after = columns.values[: self._filled], columns.next_values[: self._filled]
         changed = (before != after).any(axis=-1)
         return before[changed].astype(np.int32), after[changed].astype(np.int32)
+
+    @property
+    def state(self) -> ReplayState:
+        """Where it stands."""
+        return ReplayState(self._end, self._rows, self.pending)
+
+    def rows_since(self, row: int) -> "tuple[int, Columns] | None":
+        """The rows from number `row` on, or from the oldest that is left, and the number of the first; cut at the end.
+
+        `None` if there are none.
+        """
+        first = max(row, self._end - self._filled)
+        if self._columns is None or first >= self._end:
+            return None
+        places = np.arange(first, self._end) % self._rows
+        columns: Columns = jax.tree.map(lambda column: column[places], self._columns)
+        columns.over[-1] = True
+        return first, columns
+
+    def restore(self, state: ReplayState, columns: "Columns") -> None:
+        """Fill the buffer with the last rows that it held in this state."""
+        self._end, self._rows, self.pending = state
+        self._filled = len(columns.over)
+        places = np.arange(self._end - self._filled, self._end) % self._rows
+        self._columns = jax.tree.map(lambda leaf: np.zeros((self._rows, *leaf.shape[1:]), leaf.dtype), columns)
+        jax.tree.map(lambda column, leaf: column.__setitem__(places, leaf), self._columns, columns)
+        self._sequel = None
 
     def add(self, trajectories: Trajectories, values: np.ndarray, next_values: np.ndarray, pursued: np.ndarray) -> None:
         """Append `[T, B]` steps that follow the last ones; `pursued`: the goal of each, or `NO_GOAL`."""
@@ -128,7 +157,7 @@ class Replay:
             trajectories.over,
         )
         if self._columns is None:
-            self._rows = max(-(-self.capacity // added.over.shape[1]), len(added.over))
+            self._rows = max(-(-self._affordable(added) // added.over.shape[1]), len(added.over))
             self._columns = jax.tree.map(lambda leaf: np.zeros((self._rows, *leaf.shape[1:]), leaf.dtype), added)
         places = (self._end + np.arange(len(added.over))) % self._rows
         jax.tree.map(lambda column, leaf: column.__setitem__(places, leaf), self._columns, added)
@@ -136,6 +165,11 @@ class Replay:
         self.pending += added.over.size
         self._filled = min(self._end, self._rows)
         self._sequel = None
+
+    def _affordable(self, added: "Columns") -> int:
+        """The number of steps to keep, given some of them."""
+        bytes_of_step = sum(leaf.nbytes for leaf in jax.tree.leaves(added)) / added.over.size
+        return min(self.capacity, int(MAX_BYTES / bytes_of_step))
 
     def cut(self) -> None:
         """What is added next does not follow the last steps: other episodes begin."""
@@ -239,6 +273,22 @@ class Columns(NamedTuple):
     pursued: Any
     terminated: Any
     over: Any
+
+
+def widened(columns: Columns, values_of: Callable[[Observation], np.ndarray]) -> Columns:
+    """Rows, oldest first, described by further attributes: see `Replay.append_values`."""
+    now = np.stack(
+        [values_of(jax.tree.map(lambda leaf, at=at: leaf[at], columns.observation)) for at in range(len(columns.over))]
+    )
+    over = columns.over.copy()
+    over[-1] = True
+    after = np.where(over[..., None], now, np.roll(now, -1, axis=0))
+    goal = np.where(columns.pursued[..., :1] == NO_GOAL, NO_GOAL, now)
+    new = {"values": now, "next_values": after, "pursued": goal}
+    old = columns._asdict()
+    return columns._replace(
+        **{name: np.concatenate([old[name], more.astype(old[name].dtype)], axis=-1) for name, more in new.items()}
+    )
 
 
 class Sequel(NamedTuple):

@@ -31,7 +31,7 @@ class DQNConfig:
     replay_ratio: float = 16.0
     """How often each step is learned from, on average."""
     capacity: int = 500_000
-    """Steps in the replay buffer."""
+    """Steps in the replay buffer, and in the run directory; fewer if they need more than 2 GiB."""
     n_step: int = 10
     """Steps after which a return is bootstrapped."""
     hindsight: float = 0.6

@@ -159,7 +159,8 @@ def explore(
 ) -> Explored:
     """Step 2 of Algorithm 1: act, and count every transition between different attribute sets.
 
-    record: whether to keep all steps, for what is fitted to them. An exploration that had begun is then repeated.
+    record: whether to keep all steps, for what is fitted to them. An exploration that had begun is then repeated, but
+        neither reported nor replayed again.
     until: the share of all steps after which to stop.
     known: the policy and the table that practice has come to, from which `frontier` sets out.
     replay: where to keep all steps for a policy that replays them.
@@ -171,10 +172,13 @@ def explore(
         counts = TransitionCounts(env.attributes.num_words)
         explored = Explored(counts, new_train_state(policy, config.learning), epoch=0, steps=0)
     recorded: list[Examples] | None = [] if record else None
+    repeated = 0 if begun is None or not record else begun.epoch
     while explored.steps < until * config.steps:
         epoch_key = jax.random.fold_in(epochs_key, explored.epoch)
-        explored, metrics = _Epoch(env, detector, config, explored, recorded, known, replay).run(key=epoch_key)
-        watch("explore", explored.steps / config.steps, metrics, explored)
+        into = None if explored.epoch < repeated else replay
+        explored, metrics = _Epoch(env, detector, config, explored, recorded, known, into).run(key=epoch_key)
+        if explored.epoch > repeated:
+            watch("explore", explored.steps / config.steps, metrics, explored)
     return explored if recorded is None else explored._replace(examples=joined(*recorded))
 
 

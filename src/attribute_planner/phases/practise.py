@@ -131,6 +131,7 @@ class Practised(NamedTuple):
     epoch: epochs so far.
     steps: environment steps so far.
     fitted_on: the number of recorded steps that π was fitted to; 0 if it is not fitted.
+    round_number: the last round that has begun.
     attempts: `float32[N, 4]` the last attempts of a policy that estimates values: its value when the attempt began, c_π
         and the usual duration of the transition, and whether it arrived; `None` for other policies.
     """
@@ -140,6 +141,7 @@ class Practised(NamedTuple):
     epoch: int
     steps: int
     fitted_on: int = 0
+    round_number: int = 0
     attempts: np.ndarray | None = None
 
 
@@ -158,6 +160,7 @@ def practise(
     policy: GoalPolicy | None = None,
     statistics: ObservationStatistics | None = None,
     begun: Practised | None = None,
+    round_number: int = 0,
     until: float = 1.0,
     replay: Replay | None = None,
     log: AttemptLog | None = None,
@@ -169,6 +172,7 @@ def practise(
     policy: the policy to begin with; a new one by default.
     statistics: those of the observations of exploration, for a policy that scales them.
     begun: the state of an earlier practice, perhaps on a graph with fewer edges.
+    round_number: the round that is practised; shortcuts are added to the graph when it begins.
     until: the share of all steps after which to stop.
     replay: the recorded steps, for a policy that replays them.
     log: where attempts are noted, with a replay buffer.
@@ -178,10 +182,12 @@ def practise(
             "Exploration saw no attribute change at all, so there is nothing to practise: explore for more steps, "
             "or check with ap.check_environment whether the attributes can change."
         )
+    if begun is not None and begun.steps >= until * config.steps:
+        return begun
     policy_key, fit_key, epochs_key, plans_key, state_key, shortcuts_key = jax.random.split(key, 6)
     if begun is not None:
         explored = explored.with_edges(begun.table)
-    if config.shortcuts:
+    if config.shortcuts and (begun is None or begun.round_number != round_number):
         round_key = jax.random.fold_in(shortcuts_key, 0 if begun is None else begun.steps)
         explored = with_shortcuts(explored, config.shortcuts, key=round_key)
     if begun is None:
@@ -200,6 +206,7 @@ def practise(
     else:
         train_state = config.reacher.with_statistics(begun.train_state, statistics)
         practised = begun._replace(table=explored.with_practice_of(begun.table), train_state=train_state)
+    practised = practised._replace(round_number=round_number)
     graph = device_graph(explored, config.visit_exponent, padded=replay is not None)
     if replay is not None:
         replay.cut()

@@ -13,8 +13,9 @@ import jax
 import numpy as np
 
 from attribute_planner.agent import Agent
-from attribute_planner.algorithm import Progress, possible_transitions
+from attribute_planner.algorithm import Progress, arrival_of, final_table, possible_transitions
 from attribute_planner.configuration import TrainConfig
+from attribute_planner.data.attempt_log import AttemptLog
 from attribute_planner.environments.interface import Environment
 from attribute_planner.learning.policy_gradient import TrainState, new_train_state
 from attribute_planner.models.detector import AttributeDetector
@@ -24,10 +25,11 @@ from attribute_planner.phases.detect import Detected, DetectorError
 from attribute_planner.phases.explore import Explored
 from attribute_planner.phases.forward_model import FittedForwardModel
 from attribute_planner.phases.practise import Practised
+from attribute_planner.planning.arrival import ArrivalModel
 from attribute_planner.storage.arrays import Arrays, arrays_of, fill
 from attribute_planner.transitions.counting import TransitionCounts
 from attribute_planner.transitions.symmetry_quotient import expanded, quotient
-from attribute_planner.transitions.table import TransitionTable
+from attribute_planner.transitions.table import TransitionTable, edge_order
 
 Notes = dict[str, Any]
 Tree = TypeVar("Tree")
@@ -36,6 +38,10 @@ AGENT_ONLY = "agent_only"
 """The note of a file that holds an agent without what is needed to continue training."""
 QUOTIENT = "table.quotient"
 """The array that marks a table stored as its symmetry quotient."""
+LAST_ATTEMPTS = "practice.last_attempts"
+"""The array of the last attempts of practice, to which the arrival model is fitted."""
+ATTEMPT_LOG = "practice.attempt_log"
+"""The array of the last attempts as places among the recorded steps, in which missing attributes are found."""
 
 
 def progress_arrays(progress: Progress) -> tuple[Arrays, Notes]:
@@ -62,10 +68,15 @@ def progress_arrays(progress: Progress) -> tuple[Arrays, Notes]:
     if progress.practised is not None:
         practised = progress.practised
         arrays |= table_arrays("practice", practised.table) | _train_state_arrays("", practised.train_state)
+        if practised.attempts is not None:
+            arrays[LAST_ATTEMPTS] = practised.attempts
+        if progress.log is not None and len(progress.log):
+            arrays[ATTEMPT_LOG] = progress.log.rows
         notes["practice"] = {
             "epoch": practised.epoch,
             "steps": practised.steps,
             "fitted_on": practised.fitted_on,
+            "round_number": practised.round_number,
         }
     if progress.model_edges is not None:
         arrays |= table_arrays("table", progress.model_edges)
@@ -87,6 +98,8 @@ def agent_arrays(agent: Agent, config: TrainConfig) -> tuple[Arrays, Notes]:
     if agent.forward_model is not None:
         arrays |= arrays_of("forward_model", agent.forward_model)
         notes["forward_model"] = {"error": agent.model_error}
+    if agent.arrival is not None:
+        notes["arrival"] = agent.arrival._asdict()
     return arrays, notes
 
 
@@ -98,8 +111,10 @@ def table_arrays(prefix: str, table: TransitionTable) -> Arrays:
 
 
 def _counts_arrays(counts: TransitionCounts) -> Arrays:
-    source, target = counts.pairs.rows.T
-    arrays = {"words": counts.sets.rows, "source": source, "target": target, "visits": counts.visits}
+    # Sorted: in which order sets were numbered depends on where the run was interrupted.
+    order, edges = edge_order(counts)
+    source, target = np.argsort(order)[counts.pairs.rows[edges].T].astype(np.uint32)
+    arrays = {"words": counts.sets.rows[order], "source": source, "target": target, "visits": counts.visits[edges]}
     return {f"exploration.{name}": array for name, array in arrays.items()}
 
 
@@ -131,8 +146,10 @@ def load_progress(env: Environment, config: TrainConfig, arrays: Arrays, notes: 
         reacher = config.practise.reacher
         template = _structure(lambda key: reacher.train_state(_new_policy(env, config, key), env.spec, key=key))
         train_state = _load_train_state("", template, arrays)
-        practised = Practised(train_state, _load_table("practice", env, config, arrays), **note)
-    return Progress(detected, explored, load_forward_model(env, config, arrays, notes), practised)
+        table = _load_table("practice", env, config, arrays)
+        practised = Practised(train_state, table, **note, attempts=arrays.get(LAST_ATTEMPTS))
+    fitted_model, log = load_forward_model(env, config, arrays, notes), AttemptLog(arrays.get(ATTEMPT_LOG))
+    return Progress(detected, explored, fitted_model, practised, log=log)
 
 
 def load_detector(env: Environment, config: TrainConfig, arrays: Arrays) -> AttributeDetector:
@@ -181,10 +198,15 @@ def load_table(env: Environment, config: TrainConfig, arrays: Arrays, *, model_e
             return table
         assert env.symmetries is not None, "only an environment with symmetries has quotients"
         return expanded(table, env.symmetries.counted)
-    counts, practised = _load_counts(env, arrays), _load_table("practice", env, config, arrays)
-    edges = practised.words[practised.source], practised.words[practised.target]
-    counts.add(*edges, np.zeros(practised.num_edges, np.int64))
-    return possible_transitions(env, counts, config).with_practice_of(practised)
+    possible = possible_transitions(env, _load_counts(env, arrays), config)
+    return final_table(possible, _load_table("practice", env, config, arrays), config)
+
+
+def load_arrival(config: TrainConfig, arrays: Arrays, notes: Notes) -> ArrivalModel | None:
+    """The arrival model as stored, or fitted to the last attempts; `None` if the policy estimates no values."""
+    if "arrival" in notes:
+        return ArrivalModel(**notes["arrival"])
+    return arrival_of(arrays.get(LAST_ATTEMPTS), config)
 
 
 def _load(prefix: str, build: Callable[[jax.Array], Tree], arrays: Arrays) -> Tree:

@@ -3,19 +3,21 @@
 config.json         environment, attributes, settings, seed, provenance
 agent.safetensors   the agent, and what is needed to continue training
 metrics.jsonl       one JSON object per epoch
+experience/         the recorded steps of a policy that replays them: see `data/dataset.py`
 """
 
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from attribute_planner.agent import Agent
-from attribute_planner.algorithm import Progress, agent_of
-from attribute_planner.attributes import Attribute, AttributeSpace
+from attribute_planner.algorithm import Progress, agent_of, new_replay
+from attribute_planner.attributes import AttributeSpace
 from attribute_planner.configuration import TrainConfig
+from attribute_planner.data.dataset import EXPERIENCE
 from attribute_planner.environments.hidden_attributes import (
     hidden_splits,
     with_hidden_attributes,
@@ -23,12 +25,14 @@ from attribute_planner.environments.hidden_attributes import (
 )
 from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.registry import ENVIRONMENTS, make
+from attribute_planner.environments.spec_json import attributes_from_json, attributes_to_json
 from attribute_planner.environments.splits import Split, split_from_json
 from attribute_planner.errors import ConfigurationError, RunDirectoryError
 from attribute_planner.storage.arrays import read_arrays, write_arrays, write_bytes
 from attribute_planner.storage.checkpoint import (
     AGENT_ONLY,
     agent_arrays,
+    load_arrival,
     load_detector,
     load_detector_error,
     load_forward_model,
@@ -37,6 +41,7 @@ from attribute_planner.storage.checkpoint import (
     load_table,
     progress_arrays,
 )
+from attribute_planner.storage.experience import load_replay
 from attribute_planner.storage.provenance import provenance
 from attribute_planner.storage.settings import settings_from_json, settings_to_json
 
@@ -135,16 +140,20 @@ class RunDirectory:
             )
         return env
 
-    def save(self, progress: Progress) -> None:
-        """Write a checkpoint."""
+    def save(self, progress: Progress, **also: Any) -> None:
+        """Write a checkpoint, with further notes."""
         arrays, notes = progress_arrays(progress)
-        write_arrays(self.path / AGENT, arrays, {"format": FORMAT, **notes})
+        write_arrays(self.path / AGENT, arrays, {"format": FORMAT, **notes, **also})
 
     def progress(self, env: Environment) -> Progress:
         """The last checkpoint; empty progress if training stopped before the first one."""
         if not (self.path / AGENT).exists():
             return Progress()
-        return load_progress(env, self.description.config, *read_arrays(self.path / AGENT))
+        config, (arrays, notes) = self.description.config, read_arrays(self.path / AGENT)
+        progress, empty = load_progress(env, config, arrays, notes), new_replay(config)
+        if empty is None or "experience" not in notes:
+            return progress
+        return replace(progress, replay=load_replay(self.path / EXPERIENCE, notes["experience"], empty.capacity, env))
 
     def is_finished(self) -> bool:
         """Whether training has finished. An agent that was stored alone counts as finished."""
@@ -175,7 +184,8 @@ class RunDirectory:
         table = load_table(env, config, arrays, model_edges=model_edges)
         fitted_model = load_forward_model(env, config, arrays, notes)
         policy, error = load_policy(env, config, arrays), load_detector_error(notes)
-        return agent_of(env, config, detector, policy, table, fitted_model, detector_error=error)
+        arrival = load_arrival(config, arrays, notes)
+        return agent_of(env, config, detector, policy, table, fitted_model, arrival, error)
 
     def write_metrics(self, line: Mapping[str, Any]) -> None:
         """Append one line of metrics, on a line of its own even if the last write was interrupted."""
@@ -190,6 +200,15 @@ class RunDirectory:
         path = self.path / METRICS
         lines = path.read_text().splitlines() if path.exists() else []
         return [parsed for line in lines if (parsed := _complete(line)) is not None]
+
+    def rewind_metrics(self) -> int:
+        """Remove the metrics of epochs after the last checkpoint, which will be repeated; the number of lines left."""
+        lines = self.metrics()
+        notes = self.notes() if (self.path / AGENT).exists() else {"metrics": 0}
+        kept = lines[: notes.get("metrics", len(lines))]
+        if len(kept) < len(lines):
+            write_bytes(self.path / METRICS, b"".join(json.dumps(line).encode() + b"\n" for line in kept))
+        return len(kept)
 
     def notes(self) -> dict[str, Any]:
         """The scalars of each part: errors, epochs, steps."""
@@ -226,10 +245,7 @@ def _description_to_json(description: Description) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "environment": {"name": description.name, "parameters": description.parameters},
-        "attributes": [
-            {"name": each.name, "values": [str(value) for value in each.values], "kind": each.kind}
-            for each in description.attributes.attributes
-        ],
+        "attributes": attributes_to_json(description.attributes),
         "hidden_attributes": [split.to_json() for split in description.hidden],
         "config": settings_to_json(description.config),
         "seed": description.seed,
@@ -241,15 +257,8 @@ def _description_from_json(saved: dict[str, Any]) -> Description:
     return Description(
         saved["environment"]["name"],
         saved["environment"]["parameters"],
-        AttributeSpace(tuple(_attribute(each) for each in saved["attributes"])),
+        attributes_from_json(saved["attributes"]),
         settings_from_json(TrainConfig, saved["config"]),
         saved["seed"],
         tuple(split_from_json(each) for each in saved.get("hidden_attributes", [])),
     )
-
-
-def _attribute(saved: dict[str, Any]) -> Attribute:
-    values = saved["values"]
-    if saved["kind"] == "integer":
-        return Attribute(saved["name"], range(int(values[0]), int(values[-1]) + 1, int(values[1]) - int(values[0])))
-    return Attribute(saved["name"], tuple(values))

@@ -1,0 +1,150 @@
+"""Recorded experience on disk: a directory of shards, which any program can read.
+
+spec.json                 the specification of the environment: attributes, observation, actions
+000000000.safetensors     recorded steps; the name is the number of the first row
+
+A shard holds these columns, each with axes `[T, B, ...]`: T rows, oldest first, of B parallel environments. Shards are
+consecutive. A part of a structured observation or action has a name with a dot: `action.choice`, `action.point`.
+
+Attributes that `refine` adds in the course of a run come last; the specification and `Dataset` leave them out.
+
+observation      before the step, as the specification says
+attributes       int[T, B, A] the index of each attribute's value before the step, detected if there is a detector
+action           what was done
+next_attributes  int[T, B, A] the attribute values after the step, before any reset
+goal             int[T, B, A] the attribute values that were pursued; −1 if none were
+terminated       bool[T, B] the episode ended for good with this step
+truncated        bool[T, B] the episode was cut off after this step: the next row belongs to another one
+"""
+
+import json
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+from safetensors import SafetensorError, safe_open
+
+from attribute_planner.data.replay import Columns
+from attribute_planner.data.trajectories import Trajectories, concatenate
+from attribute_planner.environments.spaces import MixedAction, UnitObservation
+from attribute_planner.environments.spec import EnvironmentSpec
+from attribute_planner.environments.spec_json import spec_from_json
+from attribute_planner.errors import RunDirectoryError
+
+SPEC, SUFFIX = "spec.json", ".safetensors"
+EXPERIENCE = "experience"
+"""The directory of recorded experience in a run directory."""
+
+
+class Pursued(NamedTuple):
+    """What is recorded about a decision.
+
+    goal: `int[T, B, A]` the attribute values that were pursued; `NO_GOAL` if none were.
+    """
+
+    goal: Any
+
+
+class Dataset:
+    """Recorded experience, read shard by shard.
+
+        dataset = Dataset("runs/taxi")
+        dataset.spec.attributes.names
+        for trajectories in dataset:
+            ...
+
+    path: a run directory, or a directory of shards.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        path = Path(path)
+        self.path = path / EXPERIENCE if (path / EXPERIENCE).is_dir() else path
+        if not (self.path / SPEC).is_file():
+            raise RunDirectoryError(f"{path} holds no recorded experience: there is no {SPEC}.")
+
+    @cached_property
+    def spec(self) -> EnvironmentSpec:
+        """What is known about the environment."""
+        try:
+            return spec_from_json(json.loads((self.path / SPEC).read_text()))
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            raise RunDirectoryError(f"{self.path / SPEC} does not describe an environment: {error!r}") from error
+
+    @property
+    def shards(self) -> dict[int, Path]:
+        """The shards, oldest first, by the number of their first row."""
+        return shards_in(self.path)
+
+    def __iter__(self) -> Iterator[Trajectories]:
+        """The steps of one shard after the other, `[T, B, ...]`."""
+        for path in self.shards.values():
+            yield self._trajectories(read_shard(path))
+
+    def read(self) -> Trajectories:
+        """All steps, `[T, B, ...]`."""
+        return concatenate(*self)
+
+    def _trajectories(self, columns: Columns) -> Trajectories:
+        # Hidden attributes that were added in the course of a run come last.
+        pack, given = self.spec.attributes.pack, slice(len(self.spec.attributes))
+        return Trajectories(
+            observation=columns.observation,
+            attributes=pack(columns.values[..., given]),
+            action=columns.action,
+            info=Pursued(columns.pursued[..., given]),
+            next_attributes=pack(columns.next_values[..., given]),
+            terminated=columns.terminated,
+            truncated=columns.over & ~columns.terminated,
+            outcome=None,
+        )
+
+
+def shards_in(path: Path) -> dict[int, Path]:
+    """The shards in a directory, oldest first, by the number of their first row."""
+    return {int(each.stem): each for each in sorted(path.glob(f"[0-9]*{SUFFIX}")) if each.stem.isdecimal()}
+
+
+def shard_arrays(columns: Columns) -> dict[str, np.ndarray]:
+    """The columns of a shard by name."""
+    named = {
+        "observation": columns.observation,
+        "attributes": columns.values,
+        "action": columns.action,
+        "next_attributes": columns.next_values,
+        "goal": columns.pursued,
+        "terminated": columns.terminated,
+        "truncated": columns.over & ~columns.terminated,
+    }
+    return {
+        name + jax.tree_util.keystr(path): leaf
+        for name, column in named.items()
+        for path, leaf in jax.tree_util.tree_flatten_with_path(column)[0]
+    }
+
+
+def read_shard(path: Path) -> Columns:
+    """The rows of a shard."""
+    try:
+        with safe_open(path, framework="np") as file:
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        return Columns(
+            observation=_column("observation", UnitObservation, arrays),
+            values=arrays["attributes"],
+            action=_column("action", MixedAction, arrays),
+            next_values=arrays["next_attributes"],
+            pursued=arrays["goal"],
+            terminated=arrays["terminated"],
+            over=arrays["terminated"] | arrays["truncated"],
+        )
+    except (SafetensorError, OSError, ValueError, KeyError) as error:
+        raise RunDirectoryError(f"{path} cannot be read as recorded experience: {error!r}") from error
+
+
+def _column(name: str, structure: type, arrays: dict[str, np.ndarray]) -> Any:
+    """An array, or a structure whose parts are arrays of their own."""
+    if name in arrays:
+        return arrays[name]
+    return structure(**{field: arrays[f"{name}.{field}"] for field in structure._fields})

@@ -1,0 +1,67 @@
+"""Specifications of environments as JSON: readable by people and other programs, and read back by `spec_from_json`."""
+
+import dataclasses
+from typing import Any
+
+from attribute_planner.attributes import Attribute, AttributeSpace
+from attribute_planner.environments.spaces import (
+    Box,
+    Discrete,
+    FlatSpec,
+    ImageSpec,
+    Mixed,
+    Part,
+    VectorSpec,
+    WordsSpec,
+)
+from attribute_planner.environments.spec import EnvironmentSpec
+
+TYPES = {each.__name__: each for each in (WordsSpec, VectorSpec, ImageSpec, FlatSpec, Part, Discrete, Box, Mixed)}
+"""The types of specifications of observations and actions, by the name in `type`."""
+
+
+def spec_to_json(spec: EnvironmentSpec) -> dict[str, Any]:
+    """The specification as a JSON object with the same fields; those with several types have a field `type`."""
+    fields = {each.name: getattr(spec, each.name) for each in dataclasses.fields(spec)}
+    return {**_to_json(fields), "attributes": attributes_to_json(spec.attributes)}
+
+
+def spec_from_json(saved: dict[str, Any]) -> EnvironmentSpec:
+    """The specification that `spec_to_json` wrote."""
+    fields = {name: _from_json(value) for name, value in saved.items() if name != "attributes"}
+    return EnvironmentSpec(**fields, attributes=attributes_from_json(saved["attributes"]))
+
+
+def attributes_to_json(space: AttributeSpace) -> list[dict[str, Any]]:
+    """Name, value names and kind of each attribute."""
+    return [
+        {"name": each.name, "values": [str(value) for value in each.values], "kind": each.kind}
+        for each in space.attributes
+    ]
+
+
+def attributes_from_json(saved: list[dict[str, Any]]) -> AttributeSpace:
+    """The attributes that `attributes_to_json` wrote."""
+    return AttributeSpace(tuple(_attribute(each) for each in saved))
+
+
+def _attribute(saved: dict[str, Any]) -> Attribute:
+    values = saved["values"]
+    if saved["kind"] == "integer":
+        return Attribute(saved["name"], range(int(values[0]), int(values[-1]) + 1, int(values[1]) - int(values[0])))
+    return Attribute(saved["name"], tuple(values))
+
+
+def _to_json(value: Any) -> Any:
+    if type(value).__name__ in TYPES:
+        fields = {each.name: _to_json(getattr(value, each.name)) for each in dataclasses.fields(value)}
+        return {"type": type(value).__name__, **fields}
+    if isinstance(value, dict):
+        return {name: _to_json(each) for name, each in value.items() if not isinstance(each, AttributeSpace)}
+    return [_to_json(each) for each in value] if isinstance(value, tuple) else value
+
+
+def _from_json(value: Any) -> Any:
+    if isinstance(value, dict):
+        return TYPES[value["type"]](**{name: _from_json(each) for name, each in value.items() if name != "type"})
+    return tuple(_from_json(each) for each in value) if isinstance(value, list) else value
