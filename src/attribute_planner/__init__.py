@@ -7,6 +7,7 @@ from attribute_planner.attributes import Goal as Goal
 from attribute_planner.configuration import TrainConfig as TrainConfig
 from attribute_planner.configuration import default_config as default_config
 from attribute_planner.configuration import paper_config as paper_config
+from attribute_planner.data.dataset import Dataset as Dataset
 from attribute_planner.diagnosis.finding import Diagnosis as Diagnosis
 from attribute_planner.diagnosis.finding import Finding as Finding
 from attribute_planner.environments.interface import Environment as Environment
