@@ -10,6 +10,7 @@ import pytest
 
 import attribute_planner as ap
 from attribute_planner import training
+from attribute_planner.algorithm import first_round
 from attribute_planner.data.dataset import Dataset
 from attribute_planner.errors import RunDirectoryError
 from attribute_planner.learning.dqn import DQNConfig
@@ -127,6 +128,19 @@ def test_what_the_simulator_did_before_it_failed_is_not_replayed_twice(whole: tu
         ap.train(Hosted(RING, fails_at=35), run_dir=tmp_path / "run", seed=3, config=REPLAYED)
     run(tmp_path / "run", resume=True)
     assert_same_run(tmp_path / "run", whole[0])
+
+
+def test_training_continues_in_the_round_that_was_interrupted(whole: tuple[Path, ap.Agent]):
+    explored = RunDirectory(whole[0]).progress(WORLD).explored
+    assert explored is not None
+    assert (explored.steps, explored.round_number) == (160, 1)
+    assert first_round(None, REPLAYED) == 0
+    # An epoch was longer than what was left of the round: the next one has not begun.
+    assert first_round(explored._replace(steps=100, round_number=0), REPLAYED) == 0
+    assert first_round(explored._replace(steps=100), REPLAYED) == 1
+    # Steps were added to a finished run.
+    more = replace(REPLAYED, explore=replace(REPLAYED.explore, steps=400))
+    assert first_round(explored, more) == 0
 
 
 def test_missing_experience_is_one_clear_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

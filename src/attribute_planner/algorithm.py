@@ -72,7 +72,7 @@ def train(
     replay = begun.replay or new_replay(config)
     log = AttemptLog() if begun.log is None else begun.log
     explored, practised, fitted_model = begun.explored, begun.practised, begun.fitted_model
-    for number in range(config.rounds):
+    for number in range(first_round(explored, config), config.rounds):
         until = (number + 1) / config.rounds
         # 2. c_πe: which transitions are possible.
         explored = explore(
@@ -82,6 +82,7 @@ def train(
             key=explore_key,
             record=config.records_steps,
             begun=explored,
+            round_number=number,
             until=until,
             known=None if practised is None else (practised.train_state.policy, practised.table),
             replay=replay,
@@ -134,6 +135,13 @@ def train(
     if replay is None or not len(log):
         return agent
     return replace(agent, records=log.record(replay, env.attributes, env.observation))
+
+
+def first_round(explored: Explored | None, config: TrainConfig) -> int:
+    """The round in which training continues: the one that was interrupted, or an earlier one if steps were added."""
+    if explored is None:
+        return 0
+    return min(explored.round_number, explored.steps * config.rounds // config.explore.steps, config.rounds - 1)
 
 
 def new_replay(config: TrainConfig) -> Replay | None:

@@ -134,6 +134,7 @@ class Explored(NamedTuple):
     steps: environment steps so far.
     tried: the graph with the attempts of `graph` exploration; `None` before its first epoch, and otherwise.
     examples: the recorded steps, if they were to be kept; they are not saved.
+    round_number: the round to which the last epoch belongs.
     """
 
     counts: TransitionCounts
@@ -142,6 +143,7 @@ class Explored(NamedTuple):
     steps: int
     tried: TransitionTable | None = None
     examples: Examples | None = None
+    round_number: int = 0
 
 
 def explore(
@@ -152,6 +154,7 @@ def explore(
     key: Key,
     record: bool = False,
     begun: Explored | None = None,
+    round_number: int = 0,
     until: float = 1.0,
     known: tuple[GoalPolicy, TransitionTable] | None = None,
     replay: Replay | None = None,
@@ -161,6 +164,7 @@ def explore(
 
     record: whether to keep all steps, for what is fitted to them. An exploration that had begun is then repeated, but
         neither reported nor replayed again.
+    round_number: the round that is explored.
     until: the share of all steps after which to stop.
     known: the policy and the table that practice has come to, from which `frontier` sets out.
     replay: where to keep all steps for a policy that replays them.
@@ -177,6 +181,7 @@ def explore(
         epoch_key = jax.random.fold_in(epochs_key, explored.epoch)
         into = None if explored.epoch < repeated else replay
         explored, metrics = _Epoch(env, detector, config, explored, recorded, known, into).run(key=epoch_key)
+        explored = explored._replace(round_number=round_number)
         if explored.epoch > repeated:
             watch("explore", explored.steps / config.steps, metrics, explored)
     return explored if recorded is None else explored._replace(examples=joined(*recorded))

@@ -58,7 +58,11 @@ def progress_arrays(progress: Progress) -> tuple[Arrays, Notes]:
         if explored.tried is not None:
             arrays |= table_arrays("exploration.tried", explored.tried)
         arrays |= _train_state_arrays("exploration.", explored.train_state)
-        notes["exploration"] = {"epoch": explored.epoch, "steps": explored.steps}
+        notes["exploration"] = {
+            "epoch": explored.epoch,
+            "steps": explored.steps,
+            "round_number": explored.round_number,
+        }
     if progress.fitted_model is not None:
         arrays |= arrays_of("forward_model", progress.fitted_model.forward_model)
         notes["forward_model"] = {
