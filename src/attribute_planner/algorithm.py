@@ -118,6 +118,8 @@ def train(
                 env, explored, practised, replay, log, config.explore, config.practise, key=refine_key
             )
             if refined is not None:
+                # A run that is resumed from here goes on with the next round.
+                refined = refined._replace(explored=refined.explored._replace(round_number=number + 1))
                 env, explored, practised, _ = refined
                 watch("refine", 1.0, {"findings": [each.message for each in refined.findings]}, refined)
                 detected = detect(env, config.detect, key=detect_key, watch=watch)
