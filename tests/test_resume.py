@@ -16,6 +16,7 @@ from attribute_planner.errors import RunDirectoryError
 from attribute_planner.learning.dqn import DQNConfig
 from attribute_planner.storage.arrays import read_arrays
 from attribute_planner.storage.run_directory import RunDirectory, ship
+from tests.phases.test_refine import KEY_IN_CELLAR, REFINING
 from tests.probes import RING, TINY, Hosted, HostedWorlds
 
 WORLD = Hosted(RING)
@@ -95,6 +96,20 @@ def test_a_run_that_replays_is_resumed_bit_for_bit(
     agent = run(tmp_path / "run", resume=True)
     assert_same_run(tmp_path / "run", whole[0])
     assert_same_agent(agent, whole[1])
+
+
+def test_a_run_that_adds_hidden_attributes_is_resumed_bit_for_bit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Stopped right before and right after it: the steps before it are recorded without the hidden attribute."""
+    env = Hosted(KEY_IN_CELLAR)
+    ap.train(env, seed=0, config=REFINING, run_dir=tmp_path / "whole")
+    refined = [line["phase"] for line in metrics_of(tmp_path / "whole")].index("refine")
+    for reports in (refined, refined + 1):
+        path = tmp_path / str(reports)
+        with monkeypatch.context() as patch, pytest.raises(StoppedError):
+            stop_after(patch, reports)
+            ap.train(env, seed=0, config=REFINING, run_dir=path)
+        ap.train(env, run_dir=path, resume=True)
+        assert_same_run(path, tmp_path / "whole")
 
 
 def test_a_run_that_is_killed_after_it_wrote_experience_is_resumed_bit_for_bit(
