@@ -5,6 +5,7 @@ from attribute_planner.attributes import Attribute as Attribute
 from attribute_planner.attributes import AttributeSpace as AttributeSpace
 from attribute_planner.attributes import Goal as Goal
 from attribute_planner.configuration import TrainConfig as TrainConfig
+from attribute_planner.configuration import config_for as config_for
 from attribute_planner.configuration import default_config as default_config
 from attribute_planner.configuration import paper_config as paper_config
 from attribute_planner.data.dataset import Dataset as Dataset

@@ -6,12 +6,13 @@ import jax
 import numpy as np
 
 from attribute_planner.environments.interface import Environment
-from attribute_planner.environments.spaces import Box
+from attribute_planner.environments.spaces import Box, Mixed
 from attribute_planner.environments.spec import EnvironmentSpec
 from attribute_planner.errors import ConfigurationError, unknown_name
 from attribute_planner.errors import require_positive as require_positive
 from attribute_planner.learning.fitting import FitConfig
 from attribute_planner.learning.inverse import InverseConfig
+from attribute_planner.learning.ppo import PPOConfig
 from attribute_planner.learning.reinforce import ReinforceConfig
 from attribute_planner.phases.detect import DetectConfig
 from attribute_planner.phases.explore import ExploreConfig
@@ -47,6 +48,12 @@ class TrainConfig:
             raise ConfigurationError(
                 "TrainConfig.refine needs attempts to look at and time to practise afterwards: at least 2 rounds, and "
                 f"dqn or sac as practise.method; they are {self.rounds} and {self.practise.method}."
+            )
+        require_positive("rounds", self.rounds)
+        if self.practise.reacher.replays and self.explore.num_envs != self.practise.num_envs:
+            raise ConfigurationError(
+                f"With practise.method={self.practise.method}, explore.num_envs and practise.num_envs must be equal: "
+                f"they fill one replay buffer. They are {self.explore.num_envs} and {self.practise.num_envs}."
             )
 
     @property
@@ -101,6 +108,18 @@ HOST = TrainConfig(
     rounds=20,
 )
 """For the user's own environments, on the host: few environments, many updates per step, more draws of rare edges."""
+
+HOST_ON_POLICY = TrainConfig(
+    explore=ExploreConfig(steps=100_000, policy="random", num_envs=16),
+    practise=PractiseConfig(
+        steps=400_000,
+        num_envs=16,
+        rollout_length=20,
+        visit_exponent=0.5,
+        ppo=PPOConfig(update_epochs=8, entropy_coef=0.02),
+    ),
+)
+"""The same for several units, and for a choice with a point: DQN and SAC act for one agent, in a list or in a box."""
 
 WORDS_DETECTOR = DetectConfig(num_labels=1_000_000, val_fraction=0.02, fit=FitConfig(updates=12_000))
 """For the grid worlds, if a detector is learned: many words are rare, those of far corners above all."""
@@ -199,6 +218,9 @@ LONGEST_ATTEMPT, SHORTEST_ATTEMPT = 100, 20
 def host_config(spec: EnvironmentSpec) -> TrainConfig:
     """The settings for a user's own environment: the learner follows from its actions, t_max from its episodes."""
     max_attempt_steps = min(max(spec.episode_steps // 2, SHORTEST_ATTEMPT), LONGEST_ATTEMPT)
+    if spec.num_units is not None or isinstance(spec.actions, Mixed):
+        practise = replace(HOST_ON_POLICY.practise, max_attempt_steps=max_attempt_steps)
+        return replace(HOST_ON_POLICY, practise=practise)
     method = "sac" if isinstance(spec.actions, Box) else "dqn"
     dqn = replace(HOST.practise.dqn, replay_ratio=REPLAY_RATIO if is_small(spec) else REPLAY_RATIO_LARGE)
     return replace(

@@ -15,6 +15,7 @@ from attribute_planner.phases.attempts import (
     ReachNeighbours,
     attempt_batch,
     count_attempts,
+    ended_attempts,
     hindsight,
 )
 from attribute_planner.phases.device_graph import device_graph
@@ -157,6 +158,35 @@ def test_attempts_are_counted_for_the_edge_that_was_pursued():
     counts = count_attempts(jnp.array([[10, 0, 0], [5, 0, 0], [30, 0, 0]], jnp.int32), WALK)
     # An attempt that is cut off is a failure; one that is not over yet adds its steps.
     assert counts.tolist() == [[13, 1, 0], [6, 0, 0], [35, 2, 1]]
+
+
+T_MAX = 4
+
+
+@pytest.mark.parametrize("last", [False, True])
+def test_attempts_that_are_over_by_hand(last):
+    ended = ended_attempts(WALK, T_MAX, last=last)
+    edge, reached, steps, weight = [0, 1, 0, 0], [True, False, False, False], [2, 2, 1, 2], [1.0, 1.0, 1.0, 0.5]
+    if last:
+        # The attempt under way at the end of the last rollout had one step of four.
+        edge, reached, steps, weight = [*edge, 2], [*reached, False], [*steps, 1], [*weight, 0.25]
+    assert ended.edge.tolist() == edge
+    assert ended.reached.tolist() == reached
+    assert ended.steps.tolist() == steps
+    assert ended.weight.tolist() == weight
+    attempts, successes, spent = ended.counts(3)
+    assert attempts.tolist() == [2.5, 1.0, 0.25 if last else 0.0]
+    assert successes.tolist() == [1.0, 0.0, 0.0]
+    assert spent.tolist() == [5.0, 2.0, 1.0 if last else 0.0]
+
+
+def test_an_attempt_that_is_cut_off_at_its_target_or_after_t_max_counts_in_full():
+    # Cut off after five steps, where t_max is four.
+    late = experience_of([(0, 0, 0, "")] * 4 + [(0, 0, 0, "cut")])
+    assert ended_attempts(late, T_MAX, last=False).weight.tolist() == [1.0]
+    # Both at once: the attempt ended.
+    there = experience_of([(0, 1, 0, "reached")])._replace(truncated=jnp.array([[True]]))
+    assert ended_attempts(there, T_MAX, last=True).weight.tolist() == [1.0]
 
 
 def test_attempts_that_begin_too_close_to_the_end_do_not_count():

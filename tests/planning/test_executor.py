@@ -186,6 +186,52 @@ def test_after_a_deviation_the_path_leads_on_from_there():
     assert [step.replanned for step in episode.trace] == [True, False]
 
 
+DETOUR = graph_world(
+    numbers(5),
+    [((0,), 0, (1,)), ((1,), 0, (2,)), ((2,), 0, (3,)), ((2,), 1, (4,)), ((3,), 1, (4,)), ((3,), 0, (3,))],
+    start=(0,),
+)
+"""Action 0 leads from 0 to 3, one set at a time; action 1 from 2 and 3 to 4."""
+
+
+def holding(table: TransitionTable, **options: Any) -> Episode:
+    """An agent that takes action 0 and whose attempts go on to their target."""
+    agent = Agent(DETOUR, None, Confused(DETOUR), table, max_attempt_steps=3, stop_on_any_change=False)
+    return agent.reach("n=3", max_steps=10, **options)
+
+
+def test_an_attempt_holds_its_target_through_sets_that_promise_less():
+    # The table knows the way from 0 to 3 as one transition; 1 and 2 are worth less than 3, the goal.
+    table = table_of(numbers(5), [((0,), (3,), 0.9), ((1,), (3,), 0.2), ((2,), (3,), 0.2)])
+    episode = holding(table)
+    assert outcomes(episode) == [ON_THE_WAY, ON_THE_WAY, ARRIVED]
+    assert [step.aim for step in episode.trace] == [{"n": 3}] * 3
+    assert (episode.success, episode.replans, episode.transitions) == (True, 0, 3)
+    # As published, every change is replanned from.
+    assert outcomes(holding(table, mode="paper")) == [DEVIATED, DEVIATED, ARRIVED]
+
+
+def test_an_attempt_accepts_a_set_that_promises_no_less_than_its_target():
+    # On the way to 2, set 1 is worth as much as the target: it is as sure to lead to the goal.
+    table = table_of(numbers(5), [((0,), (2,), 0.9), ((2,), (3,), 0.5), ((1,), (3,), 0.5)])
+    episode = holding(table)
+    assert [step.aim for step in episode.trace] == [{"n": 2}, {"n": 3}, {"n": 3}]
+    assert outcomes(episode) == [DEVIATED, ON_THE_WAY, ARRIVED]
+    assert (episode.success, episode.replans) == (True, 1)
+    # Worth less, it is passed through.
+    worse = table_of(numbers(5), [((0,), (2,), 0.9), ((2,), (3,), 0.5), ((1,), (3,), 0.4)])
+    assert outcomes(holding(worse)) == [ON_THE_WAY, ARRIVED, ARRIVED]
+
+
+def test_a_held_attempt_fails_after_the_steps_of_training():
+    table = table_of(numbers(5), [((0,), (4,), 0.9), ((4,), (3,), 0.9), ((2,), (4,), 0.2), ((1,), (4,), 0.2)])
+    agent = Agent(DETOUR, None, Confused(DETOUR), table, max_attempt_steps=2, stop_on_any_change=False)
+    episode = agent.reach("n=3", max_steps=10, mode="no-observation-search")
+    # 1 is passed through, and with the second step the attempt is given up; 3, the goal, comes by chance.
+    assert outcomes(episode)[:2] == [ON_THE_WAY, GAVE_UP]
+    assert episode.trace[1].replanned
+
+
 @pytest.mark.parametrize("mode", ["paper", "no-nearest-set"])
 def test_an_unknown_set_ends_an_episode_without_the_nearest_set(mode):
     table = table_of(numbers(4), [((0,), (1,), 0.9), ((1,), (3,), 0.9)])

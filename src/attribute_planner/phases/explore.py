@@ -74,7 +74,8 @@ class ExploreConfig:
     """Environment steps in all environments together: N₁ of Algorithm 1."""
     policy: str = "count-based"
     """`count-based`, which is rewarded for rare transitions; `graph`, which plans on the table to where they are and
-    learns to take known transitions; or `random`."""
+    learns to take known transitions; `frontier`, which goes to rare sets with what practice has learned, and acts at
+    random there; or `random`."""
     bonus: str = "share"
     """Reward of a transition: `share`, (N/t + 0.001)^-0.5; or `count`, N^-0.5."""
     action_repeat: float = 1.0
@@ -83,7 +84,7 @@ class ExploreConfig:
     epsilon: float = 0.2
     """Fraction of the attempts of `graph` that act at random."""
     max_attempt_steps: int = 50
-    """The number of steps after which an attempt of `graph` fails."""
+    """The number of steps after which an attempt of `graph` or `frontier` fails."""
     steps_per_episode: int = 0
     """Length of an episode; 0 for the environment's own."""
     symmetric: bool = True

@@ -58,7 +58,8 @@ class PractiseConfig:
     steps: int = 10_000_000
     """Environment steps in all environments together: N₂ of Algorithm 1. May be 0 for `inverse`."""
     method: str = "ppo"
-    """How π learns: `ppo` or `reinforce`, from the rewards of attempts; or `inverse`, from the steps that exploration
+    """How π learns: `ppo` or `reinforce`, from the rewards of attempts; `dqn` (listed actions) or `sac` (actions in a
+    box), from all steps again and again, with goals in hindsight; or `inverse`, from the steps that exploration
     recorded, for environments in which a transition takes a single step. Practice then only measures π."""
     max_attempt_steps: int = 80
     """The number of steps after which an attempt fails: t_max."""
@@ -116,6 +117,11 @@ class PractiseConfig:
     def value_discount(self) -> float:
         """Discount factor of policies that estimate the probability to arrive: t_max is their horizon."""
         return 1 - 1 / self.max_attempt_steps
+
+    @property
+    def off_policy(self) -> DQNConfig:
+        """The settings of the method, if that is off-policy."""
+        return self.sac if self.method == "sac" else self.dqn
 
     @property
     def reacher(self) -> Reacher:
@@ -272,7 +278,7 @@ def practise_epoch(
         None if before.spent is None else decay * before.spent + spent,
     )
     practised = practised._replace(train_state=train_state, table=table, epoch=practised.epoch + 1, steps=steps)
-    if replay is not None:
+    if practised.train_state.policy.estimates_values:
         practised = practised._replace(attempts=_last_attempts(practised, ended))
     return practised, metrics
 

@@ -186,10 +186,15 @@ class ActiveEpisode:
             if shifted is not None:
                 self._pursue(shifted.goal, shifted.shift)
         there = self.values - self._shift
-        target = None if (there < 0).any() else self.posterior.next_target(there, self.left, arrival=self.arrival)
+        target = None if (there < 0).any() else self.posterior.next_target(there, self.left, arrival=self._shifted())
         if target is None and self._nearest_set:
             target = nearest_target(self._planner, self.posterior, self._planned, there, self.left)
         return None if target is None else target._replace(values=target.values + self._shift)
+
+    def _shifted(self) -> Arrival | None:
+        """`arrival` for targets that are lowered by the shift: the policy is told to reach them as they are."""
+        arrival, shift = self.arrival, self._shift
+        return None if arrival is None else lambda targets, c, steps: arrival(targets + shift, c, steps)
 
     def _stop(self) -> None:
         self.claimed, self.active = True, False

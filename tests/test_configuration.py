@@ -1,0 +1,62 @@
+from dataclasses import replace
+
+import pytest
+
+from attribute_planner.attributes import Attribute, AttributeSpace
+from attribute_planner.configuration import HOST, PRESETS, config_for, host_config
+from attribute_planner.environments.spaces import ActionSpace, Box, Discrete, Mixed, VectorSpec
+from attribute_planner.environments.spec import EnvironmentSpec
+from attribute_planner.errors import ConfigurationError
+from attribute_planner.phases.practise import PractiseConfig
+from tests.probes import RING, Levers
+
+SPACE = AttributeSpace((Attribute("on"),))
+
+
+def spec(actions: ActionSpace, *, episode_steps: int = 100, size: int = 4, num_units: int | None = None):
+    return EnvironmentSpec("own", SPACE, VectorSpec(size), actions, num_units, episode_steps, True)
+
+
+LISTED, POINT = Discrete(("a", "b")), Box((0.0,), (1.0,))
+
+
+@pytest.mark.parametrize(
+    ("actions", "num_units", "method"),
+    [(LISTED, None, "dqn"), (POINT, None, "sac"), (Mixed(LISTED, POINT), None, "ppo"), (LISTED, 3, "ppo")],
+)
+def test_the_learner_follows_from_the_actions(actions, num_units, method):
+    config = host_config(spec(actions, num_units=num_units))
+    assert config.practise.method == method
+    assert config.practise.reacher.replays == (method != "ppo")
+
+
+@pytest.mark.parametrize(("episode_steps", "t_max"), [(30, 20), (100, 50), (1000, 100)])
+def test_t_max_is_half_an_episode_within_bounds(episode_steps, t_max):
+    config = host_config(spec(LISTED, episode_steps=episode_steps))
+    assert config.practise.max_attempt_steps == config.explore.max_attempt_steps == t_max
+    assert config.practise.value_discount == pytest.approx(1 - 1 / t_max)
+
+
+def test_small_observations_are_learned_from_more_often():
+    small, large = (host_config(spec(LISTED, size=size)).practise.dqn.replay_ratio for size in (64, 65))
+    assert small > large
+
+
+def test_an_environment_with_a_preset_has_its_preset():
+    assert config_for(replace(RING)).practise.method == "dqn"
+    assert config_for(Levers()).practise.method == "ppo"
+    assert all(config.rounds == 1 for config in PRESETS.values()), "as in the paper"
+
+
+def test_the_settings_of_the_off_policy_method_are_its_own():
+    practise = replace(HOST.practise, sac=replace(HOST.practise.sac, capacity=7))
+    assert practise.off_policy is practise.dqn
+    assert replace(practise, method="sac").off_policy.capacity == 7
+
+
+def test_one_replay_buffer_needs_one_number_of_environments():
+    with pytest.raises(ConfigurationError, match="must be equal"):
+        replace(HOST, practise=replace(HOST.practise, num_envs=8))
+    with pytest.raises(ConfigurationError, match="rounds"):
+        replace(HOST, rounds=0)
+    replace(HOST, practise=PractiseConfig(num_envs=8))
