@@ -278,7 +278,7 @@ def practise_epoch(
         None if before.spent is None else decay * before.spent + spent,
     )
     practised = practised._replace(train_state=train_state, table=table, epoch=practised.epoch + 1, steps=steps)
-    if practised.train_state.policy.estimates_values:
+    if replay is not None and train_state.policy.estimates_values:
         practised = practised._replace(attempts=_last_attempts(practised, ended))
     return practised, metrics
 
