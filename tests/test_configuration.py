@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import pytest
 
+from attribute_planner.algorithm import new_replay
 from attribute_planner.attributes import Attribute, AttributeSpace
 from attribute_planner.configuration import HOST, PRESETS, config_for, host_config
 from attribute_planner.environments.spaces import ActionSpace, Box, Discrete, Mixed, VectorSpec
@@ -48,10 +49,12 @@ def test_an_environment_with_a_preset_has_its_preset():
     assert all(config.rounds == 1 for config in PRESETS.values()), "as in the paper"
 
 
-def test_the_settings_of_the_off_policy_method_are_its_own():
+def test_the_replay_buffer_has_the_capacity_of_its_method():
     practise = replace(HOST.practise, sac=replace(HOST.practise.sac, capacity=7))
-    assert practise.off_policy is practise.dqn
-    assert replace(practise, method="sac").off_policy.capacity == 7
+    for method, capacity in (("dqn", HOST.practise.dqn.capacity), ("sac", 7)):
+        replay = new_replay(replace(HOST, practise=replace(practise, method=method)))
+        assert replay is not None and replay.capacity == capacity
+    assert new_replay(PRESETS["switches"]) is None
 
 
 def test_one_replay_buffer_needs_one_number_of_environments():

@@ -119,11 +119,6 @@ class PractiseConfig:
         return 1 - 1 / self.max_attempt_steps
 
     @property
-    def off_policy(self) -> DQNConfig:
-        """The settings of the method, if that is off-policy."""
-        return self.sac if self.method == "sac" else self.dqn
-
-    @property
     def reacher(self) -> Reacher:
         """How π learns, with its settings."""
         return REACHERS[self.method](self.method, getattr(self, self.method))
