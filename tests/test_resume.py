@@ -98,6 +98,7 @@ def test_a_run_that_replays_is_resumed_bit_for_bit(
     assert_same_agent(agent, whole[1])
 
 
+@pytest.mark.slow
 def test_a_run_that_adds_hidden_attributes_is_resumed_bit_for_bit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Stopped right before and right after it: the steps before it are recorded without the hidden attribute."""
     env = Hosted(KEY_IN_CELLAR)

@@ -1,5 +1,6 @@
 """Phase 3, practise: learn to move between neighbouring sets, and how well that works (step 3 of Algorithm 1)."""
 
+import math
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
@@ -220,7 +221,9 @@ def practise(
             if replay is not None:
                 table, weight = optimistic(practised.table), seldom_reached(practised.table)
             far = plan_to_far_sets(table, weight, padded_to=len(graph.words), key=plan_key)
-        practised, metrics = practise_epoch(env, detector, graph, far, config, practised, replay, log, key=epoch_key)
+        practised, metrics = practise_epoch(
+            env, detector, graph, far, config, practised, replay, log, until=until, key=epoch_key
+        )
         watch("practise", practised.steps / config.steps, metrics, practised)
     return practised
 
@@ -235,11 +238,15 @@ def practise_epoch(
     replay: Replay | None = None,
     log: AttemptLog | None = None,
     *,
+    until: float = 1.0,
     key: Key,
 ) -> tuple[Practised, dict]:
-    """One epoch: fresh episodes and several rollouts of attempts; the old statistics decay by γ."""
+    """One epoch: fresh episodes and several rollouts of attempts; the old statistics decay by γ.
+
+    until: the share of all steps that the round ends with; the epoch is not longer than that.
+    """
     per_rollout = config.num_envs * config.rollout_length
-    rollouts = min(config.rollouts_per_epoch, -(-(config.steps - practised.steps) // per_rollout))
+    rollouts = min(config.rollouts_per_epoch, math.ceil((until * config.steps - practised.steps) / per_rollout))
     run: Any = _pure_epoch if isinstance(env, PureEnvironment) else _host_epoch
     ended: list[EndedAttempts] = []
     if replay is not None:
