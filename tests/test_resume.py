@@ -13,6 +13,7 @@ from attribute_planner import training
 from attribute_planner.algorithm import first_round
 from attribute_planner.data.dataset import Dataset
 from attribute_planner.errors import RunDirectoryError
+from attribute_planner.evaluation import goal_meter
 from attribute_planner.learning.dqn import DQNConfig
 from attribute_planner.storage.arrays import read_arrays
 from attribute_planner.storage.run_directory import RunDirectory, ship
@@ -65,7 +66,10 @@ def stop_after(patch: pytest.MonkeyPatch, reports: int) -> None:
 
 
 def metrics_of(path: Path) -> list[dict[str, Any]]:
-    return [{**line, "seconds": 0} for line in map(json.loads, (path / "metrics.jsonl").read_text().splitlines())]
+    """The metrics without those that depend on the clock: when goals are measured is one of them."""
+    lines = map(json.loads, (path / "metrics.jsonl").read_text().splitlines())
+    timed = {"seconds", "goals_reached", "goals_planned", "goals_measured", "weakest_edge"}
+    return [{name: value for name, value in line.items() if name not in timed} for line in lines]
 
 
 def assert_same_run(one: Path, other: Path) -> None:
@@ -111,6 +115,19 @@ def test_a_run_that_adds_hidden_attributes_is_resumed_bit_for_bit(tmp_path: Path
             ap.train(env, seed=0, config=REFINING, run_dir=path)
         ap.train(env, run_dir=path, resume=True)
         assert_same_run(path, tmp_path / "whole")
+
+
+def test_measuring_goals_does_not_change_what_is_learned(
+    whole: tuple[Path, ap.Agent], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Every epoch is measured in the one run, and none in the other."""
+    monkeypatch.setattr(goal_meter, "FIRST_AFTER", 0.0)
+    monkeypatch.setattr(goal_meter, "SHARE", 1e6)
+    run(tmp_path / "run", seed=3, config=REPLAYED)
+    lines = [json.loads(line) for line in (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()]
+    measured = [line for line in lines if "goals_reached" in line]
+    assert len(measured) == 4 and all(0 <= line["goals_reached"] <= 1 for line in measured)
+    assert_same_run(tmp_path / "run", whole[0])
 
 
 def test_a_run_that_is_killed_after_it_wrote_experience_is_resumed_bit_for_bit(

@@ -30,6 +30,7 @@ from attribute_planner.transitions.table import TransitionTable
 
 if TYPE_CHECKING:
     from attribute_planner.diagnosis.finding import Diagnosis
+    from attribute_planner.diagnosis.report import Report
 
 NamedGoal = Mapping[str, Value] | str
 
@@ -157,6 +158,13 @@ class Agent:
         from attribute_planner.diagnosis.diagnose import diagnose
 
         return diagnose(self, episodes=episodes, seed=seed)
+
+    @cached_property
+    def report(self) -> "Report":
+        """For each task a plan with its evidence, and the success of a few episodes; and warnings. Runs them once."""
+        from attribute_planner.diagnosis.report import report_on
+
+        return report_on(self)
 
     def detect(self, timestep: TimeStep) -> np.ndarray:
         """`int32[B, A]` the attributes of a batch of environments, as the agent believes them to be."""

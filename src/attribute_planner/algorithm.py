@@ -177,6 +177,21 @@ def first_policy(explored: Explored, config: TrainConfig) -> GoalPolicy | None:
     return explored.train_state.policy if config.explore.policy == "graph" and same_size else None
 
 
+def agent_so_far(env: Environment, config: TrainConfig, progress: Progress) -> Agent | None:
+    """The agent that training has come to; `None` before practice, or without the detector that it needs."""
+    explored, practised, detected = progress.explored, progress.practised, progress.detected
+    if (
+        explored is None
+        or practised is None
+        or (detected is None and (config.detect.learn or not env.has_attribute_fn))
+    ):
+        return None
+    detector, error = (None, None) if detected is None else detected
+    table = final_table(possible_transitions(env, explored.counts, config), practised.table, config)
+    arrival = arrival_of(practised.attempts, config)
+    return agent_of(env, config, detector, practised.train_state.policy, table, progress.fitted_model, arrival, error)
+
+
 def arrival_of(attempts: np.ndarray | None, config: TrainConfig) -> ArrivalModel | None:
     """The arrival model of a policy that estimates values, given its last attempts; `None` for other policies."""
     return None if attempts is None else fit_arrival(attempts, config.practise.value_discount)

@@ -21,6 +21,8 @@ from attribute_planner.environments.interface import Environment, PureEnvironmen
 from attribute_planner.environments.registry import make
 from attribute_planner.environments.spec import EnvironmentSpec
 from attribute_planner.errors import ConfigurationError
+from attribute_planner.evaluation.goal_meter import GoalMeter, num_unseen_values
+from attribute_planner.phases.explore import Explored
 from attribute_planner.phases.refine import Refined
 from attribute_planner.storage.agents import find_run
 from attribute_planner.storage.experience import ExperienceWriter
@@ -76,11 +78,17 @@ def train(
     if progress:
         announce(budget(env, config))
     begun = replace(begun, replay=begun.replay or new_replay(config), log=begun.log or AttemptLog())
-    recorder = Recorder(run, begun, env.spec, show=progress, tensorboard=tensorboard)
+    meter = None
+    if progress or run is not None:
+        meter = GoalMeter(env, config, key=jax.random.fold_in(jax.random.key(seed), MEASURING))
+    recorder = Recorder(run, begun, env.spec, show=progress, tensorboard=tensorboard, meter=meter)
     try:
-        return algorithm.train(env, config, key=training_key(seed), begun=begun, watch=recorder)
+        agent = algorithm.train(env, config, key=training_key(seed), begun=begun, watch=recorder)
     finally:
         recorder.close()
+    if progress:
+        announce(str(agent.report))
+    return agent
 
 
 def budget(env: Environment, config: TrainConfig) -> str:
@@ -116,6 +124,9 @@ def seconds_per_step(env: Environment, num_envs: int) -> float:
 TRAINING = 0x7472
 """Folded into the seed, so that training shares no random numbers with an evaluation with the same seed."""
 
+MEASURING = 0x6D65
+"""Folded into the seed for the episodes that measure how many goals are reached."""
+
 
 def training_key(seed: int) -> jax.Array:
     """The random key of a training run."""
@@ -131,9 +142,16 @@ class Recorder:
     """Watches a training run: saves progress every few seconds and at the end, writes metrics, shows progress bars."""
 
     def __init__(
-        self, run: RunDirectory | None, begun: Progress, spec: EnvironmentSpec, *, show: bool, tensorboard: bool
+        self,
+        run: RunDirectory | None,
+        begun: Progress,
+        spec: EnvironmentSpec,
+        *,
+        show: bool,
+        tensorboard: bool,
+        meter: GoalMeter | None = None,
     ) -> None:
-        self._run, self._progress = run, begun
+        self._run, self._progress, self._meter = run, begun, meter
         self._log = AttemptLog() if begun.log is None else begun.log
         self._lines = self._lines_of_progress = 0 if run is None else run.rewind_metrics()
         self._experience = None
@@ -155,6 +173,7 @@ class Recorder:
             self._progress = replace(self._progress, log=self._log.copy())
             if self._experience is not None:
                 self._experience.note()
+        metrics = {**metrics, **self._measured(phase, so_far)}
         if self._bars is not None:
             self._bars.show(phase, done, metrics)
         if self._tensorboard is not None:
@@ -164,9 +183,20 @@ class Recorder:
             if time.monotonic() - self._saved > SECONDS_BETWEEN_SAVES or isinstance(so_far, Refined):
                 self._save()
 
+    def _measured(self, phase: str, so_far: Any) -> dict[str, Any]:
+        """What users want to know beside the metrics of a phase: values not seen yet, and goals reached."""
+        if isinstance(so_far, Explored) and self._meter is not None:
+            unseen = num_unseen_values(self._meter.env.attributes, so_far.counts.sets.rows)
+            return {"unseen_values": unseen}
+        if phase == "practise" and so_far is not None and self._meter is not None:
+            return self._meter.measure_if_due(self._progress)
+        return {}
+
     def _refine(self, refined: Refined) -> None:
         """From here on, everything is in terms of the wider attributes: the description and the checkpoint change."""
         self._progress = replace(self._progress, explored=refined.explored, practised=refined.practised, detected=None)
+        if self._meter is not None:
+            self._meter.env = refined.env
         if self._run is not None:
             described = self._run.description
             self._run.describe(replace(described, attributes=refined.env.attributes, hidden=hidden_splits(refined.env)))

@@ -9,12 +9,14 @@ def test_without_a_terminal_there_are_plain_lines(capsys: pytest.CaptureFixture[
     bars.show("explore", 0.001, {"edges": 12})
     bars.show("explore", 0.5, {"edges": 1234})
     bars.show("explore", 1.2, {"edges": 5678})
+    bars.show("practise", 0.5, {"success": 0.5, "goals_reached": 0.0})
     bars.show("practise", 1.0, {"success": 0.5})
     bars.close()
     lines = [line.split() for line in capsys.readouterr().err.splitlines()]
     # Not every report is a line, but the last one of a phase is.
     assert ["explore", "100%", "5,678", "edges"] in lines
-    assert ["practise", "100%", "50.0%", "of", "attempts", "succeed"] in lines
+    # What was not measured again is shown as it was.
+    assert ["practise", "100%", "0%", "of", "goals", "reached"] in lines
     assert ["explore", "50%", "1,234", "edges"] not in lines
 
 

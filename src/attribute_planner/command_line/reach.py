@@ -58,12 +58,7 @@ def episode_to_json(episode: Any) -> dict[str, Any]:
         "transitions": episode.transitions,
         "replans": episode.replans,
         "reason": episode.reason,
-        "plan": {
-            "reachable": episode.plan.reachable,
-            "probability": episode.plan.probability,
-            "steps": episode.plan.steps,
-            "edges": list(episode.plan.edges),
-        },
+        "plan": episode.plan.to_json(),
         "trace": episode.trace,
     }
 

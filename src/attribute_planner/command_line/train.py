@@ -62,7 +62,7 @@ def train(
     )
     result = {"run": str(out), "environment": env, "sets": agent.table.num_nodes, "edges": agent.table.num_edges}
     if json:
-        print_json(result)
+        print_json({**result, "report": agent.report.to_json()})
     else:
         console.print(f"{out}: {agent.table.num_nodes} attribute sets, {agent.table.num_edges} transitions.")
     return 0

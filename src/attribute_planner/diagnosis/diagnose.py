@@ -27,7 +27,11 @@ def diagnose(agent: Agent, *, episodes: int = 20, seed: int = 0) -> Diagnosis:
 
     episodes: how many to run of each task; 0 to judge by plans alone.
     """
-    asked = ask(agent, episodes or PLANS, run=episodes > 0, key=jax.random.key(seed))
+    return diagnosis_of_agent(agent, ask(agent, episodes or PLANS, run=episodes > 0, key=jax.random.key(seed)))
+
+
+def diagnosis_of_agent(agent: Agent, asked: Sequence[Asked]) -> Diagnosis:
+    """The diagnosis of an agent by the goals that it is asked for."""
     given = len(without_hidden_attributes(agent.env).attributes)
     return diagnosis_of(agent.table, asked, agent.detector_error, agent.records, given=given)
 

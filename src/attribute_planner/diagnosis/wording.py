@@ -3,6 +3,7 @@
 import numpy as np
 
 from attribute_planner.attributes import AttributeSpace
+from attribute_planner.transitions.evidence import percent as percent
 
 
 def set_words(space: AttributeSpace, values: np.ndarray, of: np.ndarray | None = None) -> str:
@@ -15,12 +16,3 @@ def set_words(space: AttributeSpace, values: np.ndarray, of: np.ndarray | None =
 def value_words(value: object) -> str:
     """A value as goals spell it."""
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def percent(share: float) -> str:
-    """`37 %`; shares that are not quite 0 or 1 are not shown as such."""
-    if 0 < share < 0.01:
-        return "less than 1 %"
-    if 0.99 < share < 1:
-        return "more than 99 %"
-    return f"{100 * share:.0f} %"

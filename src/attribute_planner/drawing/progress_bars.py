@@ -8,15 +8,15 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 SHOWN = {
-    "detect": ("error_full_set", "error {:.2%}"),
-    "explore": ("edges", "{:,} edges"),
-    "forward_model": ("error", "error {:.2%}"),
-    "inverse": ("surprise", "loss {:.3f}"),
-    "practise": ("success", "{:.1%} of attempts succeed"),
-    "refine": ("findings", "{0[0]}"),
-    "model_edges": ("edges", "{:,} edges"),
+    "detect": {"error_full_set": "error {:.2%}"},
+    "explore": {"sets": "{:,} sets", "edges": "{:,} edges", "unseen_values": "{:,} declared values not seen"},
+    "forward_model": {"error": "error {:.2%}"},
+    "inverse": {"surprise": "loss {:.3f}"},
+    "practise": {"goals_reached": "{:.0%} of goals reached", "weakest_edge": "weakest edge on plans: {}"},
+    "refine": {"findings": "{0[0]}"},
+    "model_edges": {"sets": "{:,} sets", "edges": "{:,} edges"},
 }
-"""By phase, the metric that is shown, and its format."""
+"""By phase, the metrics that are shown, and their formats. A metric that was not measured again is shown as it was."""
 
 SECONDS_BETWEEN_LINES = 10.0
 
@@ -38,12 +38,13 @@ class ProgressBars:
         )
         self._bars.start()
         self._tasks: dict[str, TaskID] = {}
+        self._last: dict[str, dict[str, Any]] = {}
         self._last_line = 0.0
 
     def show(self, phase: str, done: float, metrics: dict[str, Any]) -> None:
         """Update the bar of a phase, of which the fraction `done` is complete."""
-        name, text = SHOWN[phase]
-        metric = text.format(metrics[name]) if name in metrics else ""
+        known = self._last[phase] = self._last.get(phase, {}) | metrics
+        metric = ", ".join(text.format(known[name]) for name, text in SHOWN[phase].items() if name in known)
         if self._bars.disable:
             self._print_line(phase, done, metric)
         if phase not in self._tasks:

@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from jaxtyping import Int
 
 from attribute_planner.attributes import AttributeSpace, Goal, Value
 from attribute_planner.planning.search import Distances, Graph
+from attribute_planner.transitions.evidence import EdgeEvidence
 from attribute_planner.transitions.table import UNKNOWN, TransitionTable
 
 
@@ -44,10 +46,15 @@ class Plan:
         return np.concatenate([self.start[None], self.table.values[list(self.path[1:])]])
 
     @cached_property
+    def evidence(self) -> tuple[EdgeEvidence, ...]:
+        """What is known of each transition on the path."""
+        pairs = zip(self.path, self.path[1:], strict=False)
+        return tuple(self.table.evidence(self.table.edge(*pair)) for pair in pairs)
+
+    @cached_property
     def edges(self) -> tuple[float, ...]:
         """The probability c_π of each transition on the path."""
-        pairs = zip(self.path, self.path[1:], strict=False)
-        return tuple(float(self.table.probability[self.table.edge(*pair)]) for pair in pairs)
+        return tuple(each.probability for each in self.evidence)
 
     @property
     def probability(self) -> float:
@@ -67,13 +74,24 @@ class Plan:
             for before, after in zip(self.steps, self.steps[1:], strict=False)
         ]
 
+    def to_json(self) -> dict[str, Any]:
+        """The plan as data for a JSON file."""
+        return {
+            "reachable": self.reachable,
+            "probability": self.probability,
+            "steps": self.steps,
+            "edges": list(self.edges),
+            "evidence": [vars(each) for each in self.evidence],
+            "reason": self.reason,
+        }
+
     def __str__(self) -> str:
         if not self.reachable:
             return f"No plan: {self.reason}"
         lines = [f"{len(self.edges)} steps, probability {self.probability:.1%}"]
-        for number, (change, probability) in enumerate(zip(self.changes, self.edges, strict=True), start=1):
+        for number, (change, evidence) in enumerate(zip(self.changes, self.evidence, strict=True), start=1):
             shown = ", ".join(f"{name} → {value}" for name, value in change.items())
-            lines.append(f"{number:3d}. {shown}  ({probability:.1%})")
+            lines.append(f"{number:3d}. {shown}  {evidence}")
         return "\n".join(lines)
 
 

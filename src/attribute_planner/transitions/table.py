@@ -11,6 +11,7 @@ from attribute_planner.attributes.space import key_of_words
 from attribute_planner.errors import unknown_name
 from attribute_planner.transitions.counting import FREE, RowIndex, TransitionCounts
 from attribute_planner.transitions.estimators import ESTIMATORS, PRIOR_ATTEMPTS, Statistics
+from attribute_planner.transitions.evidence import EdgeEvidence
 from attribute_planner.transitions.model import Listing, Successors, TransitionModel
 
 UNKNOWN = -1
@@ -132,6 +133,11 @@ class TransitionTable(TransitionModel):
         """The number of the edge between two sets, which must exist."""
         row = self.edges_of(source)
         return row.start + int(np.searchsorted(self.target[row], target))
+
+    def evidence(self, edge: int) -> EdgeEvidence:
+        """What is known of an edge."""
+        statistics = (self.probability, self.attempts, self.successes, self.visits)
+        return EdgeEvidence(*(float(each[edge]) for each in statistics))
 
     def edges_of(self, number: int) -> slice:
         """The edges that leave a set."""

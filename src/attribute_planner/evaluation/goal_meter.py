@@ -1,0 +1,142 @@
+"""How many goals the agent reaches while it is trained: random sets that were seen, from fresh starts.
+
+Episodes of the measurement are neither learned from nor counted, and draw from a random key of their own: what is
+learned is the same with and without them.
+"""
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import breadth_first_order
+
+from attribute_planner.agent import Agent
+from attribute_planner.algorithm import Progress, agent_so_far
+from attribute_planner.aliasing.records import change_words
+from attribute_planner.attributes import AttributeSpace, Goal
+from attribute_planner.configuration import TrainConfig
+from attribute_planner.environments.hidden_attributes import without_hidden_attributes
+from attribute_planner.environments.interface import Environment
+from attribute_planner.planning.episode import Episode
+from attribute_planner.planning.executor import EXECUTORS
+from attribute_planner.planning.plan import Plan
+from attribute_planner.transitions.table import UNKNOWN, TransitionTable
+
+Key = jax.Array
+
+EPISODES = 32
+"""Episodes of a measurement, at most; one for each environment of practice if those are fewer."""
+
+SHARE = 0.05
+"""Largest share of the time, and of the environment steps, that measurements take."""
+
+FIRST_AFTER = 20.0
+"""Seconds of training before the first measurement, whose duration is not known yet."""
+
+
+class GoalMeter:
+    """Measures the agent that training has come to, whenever the budget of measurements allows it.
+
+    env: the environment; to be replaced where hidden attributes are added.
+    """
+
+    def __init__(self, env: Environment, config: TrainConfig, *, key: Key) -> None:
+        self.env, self._config, self._key = env, config, key
+        self._started, self._seconds, self._steps = time.monotonic(), 0.0, 0
+        self._last_seconds, self._last_steps = 0.0, 0
+
+    def measure_if_due(self, progress: Progress) -> dict[str, Any]:
+        """The metrics of a measurement; empty if none is due, or nothing can act yet."""
+        practised = progress.practised
+        if practised is None or not self._is_due(practised.steps):
+            return {}
+        began = time.monotonic()
+        agent = agent_so_far(self.env, self._config, progress)
+        if agent is None:
+            return {}
+        count = min(EPISODES, self._config.practise.num_envs)
+        episodes = pursue_random_goals(agent, count, key=jax.random.fold_in(self._key, practised.epoch))
+        self._last_seconds = time.monotonic() - began
+        self._last_steps = count * max(each.steps for each in episodes)
+        self._seconds, self._steps = self._seconds + self._last_seconds, self._steps + self._last_steps
+        return metrics_of(episodes)
+
+    def _is_due(self, steps: int) -> bool:
+        """Whether another measurement like the last one stays within its share of time and steps."""
+        elapsed = time.monotonic() - self._started
+        in_time = self._seconds + self._last_seconds <= SHARE * elapsed
+        return elapsed >= FIRST_AFTER and in_time and self._steps + self._last_steps <= SHARE * steps
+
+
+def pursue_random_goals(agent: Agent, count: int, *, key: Key) -> list[Episode]:
+    """`count` episodes from fresh starts; goals are random sets to which observed transitions lead from there."""
+    reset_key, goal_key, pursue_key = jax.random.split(key, 3)
+    envs, limit = agent.env.vector_env(count), agent.env.episode_steps
+    try:
+        timestep = envs.reset(reset_key)
+        starts = agent.detect(timestep)
+        goals = random_goals(agent, starts, np.random.default_rng(np.asarray(jax.random.key_data(goal_key))))
+        return agent.pursue(envs, timestep, goals, limit, EXECUTORS["default"], key=pursue_key)
+    finally:
+        envs.close()
+
+
+def random_goals(agent: Agent, starts: np.ndarray, random: np.random.Generator) -> list[Goal]:
+    """A set for each start `[B, A]`, drawn from those that observed transitions lead to; if there are none, from all.
+
+    Hidden attributes are not asked for. What cannot change in an episode, such as a destination, stays as it is: a
+    goal that no episode has ever reached from there is not counted as a failure.
+    """
+    table, space = agent.table, agent.env.attributes
+    given = len(without_hidden_attributes(agent.env).attributes)
+    wanted = np.arange(len(space)) < given
+    seen, ways = table.visits > 0, {}
+    graph = csr_array((np.ones(seen.sum()), (table.source[seen], table.target[seen])), shape=(table.num_nodes,) * 2)
+    goals = []
+    for start in starts:
+        number = table.number_of(start)
+        if number not in ways:
+            ways[number] = _targets(table, graph, number, start, given)
+        goals.append(Goal(table.values[random.choice(ways[number])], wanted))
+    return goals
+
+
+def _targets(table: TransitionTable, graph: Any, number: int, start: np.ndarray, given: int) -> np.ndarray:
+    """The sets that can be reached and differ from the start; all others if there are none."""
+    differs = (table.values[:, :given] != start[:given]).any(axis=1)
+    if number != UNKNOWN:
+        reached = np.zeros(table.num_nodes, bool)
+        reached[breadth_first_order(graph, number, return_predecessors=False)] = True
+        if (reached & differs).any():
+            return np.flatnonzero(reached & differs)
+    return np.flatnonzero(differs)
+
+
+def metrics_of(episodes: Sequence[Episode]) -> dict[str, Any]:
+    """Goals reached and planned, and the weakest edge on the plans."""
+    weakest = weakest_edge([each.plan for each in episodes])
+    return {
+        "goals_reached": float(np.mean([each.success for each in episodes])),
+        "goals_planned": float(np.mean([each.plan.probability for each in episodes])),
+        "goals_measured": len(episodes),
+        **({} if weakest is None else {"weakest_edge": weakest}),
+    }
+
+
+def weakest_edge(plans: Sequence[Plan]) -> str | None:
+    """The transition on plans with the smallest c_π, with its evidence; `None` if there are no transitions."""
+    steps = [(evidence.probability, plan, place) for plan in plans for place, evidence in enumerate(plan.evidence)]
+    if not steps:
+        return None
+    _, plan, place = min(steps, key=lambda step: step[0])
+    change = change_words(plan.space, plan.values[place], plan.values[place + 1], rest=False)
+    return f"{change}: {plan.evidence[place]}"
+
+
+def num_unseen_values(space: AttributeSpace, words: np.ndarray) -> int:
+    """Number of declared values that no packed set `[N, W]` has."""
+    values = np.asarray(space.unpack(words))
+    return int(sum(size - len(np.unique(column)) for size, column in zip(space.sizes, values.T, strict=True)))
