@@ -313,9 +313,9 @@ class HostedWorlds(VectorEnv):
         self.ages[:] = 0
         return self._on_the_host(self.inner.reset(key, task))
 
-    def reset_where(self, which: np.ndarray, key: jax.Array) -> TimeStep:
+    def reset_where(self, which: np.ndarray, key: jax.Array, task: Task | None = None) -> TimeStep:
         self.ages[which] = 0
-        return self._on_the_host(self.inner.reset_where(which, key))
+        return self._on_the_host(self.inner.reset_where(which, key, task))
 
     def step(self, action: Action, key: jax.Array) -> TimeStep:
         HostedWorlds.steps_of_all += 1

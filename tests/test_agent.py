@@ -7,9 +7,9 @@ import pytest
 
 from attribute_planner.agent import Agent
 from attribute_planner.environments.tasks import Task, complete_goal
-from attribute_planner.environments.vector_env import VectorEnv
+from attribute_planner.environments.vector_env import TimeStep, VectorEnv
 from attribute_planner.errors import AttributePlannerError, ConfigurationError, UnknownNameError
-from attribute_planner.evaluation.evaluate import draw_goals, draw_starts_and_goals, evaluate
+from attribute_planner.evaluation.evaluate import draw_starts_and_goals, evaluate
 from attribute_planner.planning.episode import Episode
 from tests.probes import RING, ring_agent
 
@@ -79,29 +79,50 @@ def test_the_limit_of_an_episode_replaces_that_of_the_environment(monkeypatch: p
     assert limits == [70]
 
 
+KEYS = {"start_key": jax.random.key(0), "goal_key": jax.random.key(1)}
+
+
+def attributes_of(timestep: TimeStep) -> np.ndarray:
+    return np.asarray(timestep.attributes)
+
+
 def test_goals_that_are_solved_at_the_start_are_drawn_again():
     anything = Task("anything", "any value", lambda s, v, key: complete_goal(jax.random.randint(key, (1,), 0, 5)), 9)
     envs = RING.vector_env(64)
-    start = np.asarray(envs.reset(jax.random.key(0)).attributes)
-    goals = draw_goals(anything, envs, start, key=jax.random.key(1))
+    timestep, goals = draw_starts_and_goals(anything, envs, attributes_of, **KEYS)
     assert goals.values.shape == (64, 1)
-    assert not np.any(goals.satisfied_by(start))
+    assert not np.any(goals.satisfied_by(attributes_of(timestep)))
+    # The starts are those of a reset.
+    np.testing.assert_array_equal(attributes_of(timestep), attributes_of(envs.reset(KEYS["start_key"])))
+
+
+def home(start: Any = None) -> Task:
+    return Task("home", "n=2", lambda state, values, key: complete_goal(jnp.full(1, 2, jnp.int32)), 9, start)
 
 
 def test_starts_at_the_only_goal_of_a_task_are_drawn_again():
-    home = Task("home", "n=2", lambda state, values, key: complete_goal(jnp.full(1, 2, jnp.int32)), 9)
     envs = RING.vector_env(64)
-    keys = {"start_key": jax.random.key(0), "goal_key": jax.random.key(1)}
-    assert (np.asarray(envs.reset(keys["start_key"]).attributes) == 2).any()
-    timestep, goals = draw_starts_and_goals(home, envs, lambda timestep: np.asarray(timestep.attributes), **keys)
-    assert not np.any(goals.satisfied_by(np.asarray(timestep.attributes)))
+    assert (attributes_of(envs.reset(KEYS["start_key"])) == 2).any()
+    timestep, goals = draw_starts_and_goals(home(), envs, attributes_of, **KEYS)
+    assert not np.any(goals.satisfied_by(attributes_of(timestep)))
+
+
+def rarely_elsewhere(key: jax.Array) -> jax.Array:
+    """Starts of the ring: at 2, and at 4 one time in fifty."""
+    state = {place.values[0]: number for number, place in enumerate(RING.places)}
+    return jnp.where(jax.random.bernoulli(key, 0.02), state[4], state[2])
+
+
+def test_starts_are_drawn_again_where_nearly_all_of_them_satisfy_the_goal():
+    envs = RING.vector_env(200)
+    timestep, _ = draw_starts_and_goals(home(rarely_elsewhere), envs, attributes_of, **KEYS)
+    assert (attributes_of(timestep) == 4).all()  # a start of the task, not of the environment
 
 
 def test_a_task_without_anything_to_do_is_an_error():
     idle = Task("idle", "stay", lambda state, values, key: complete_goal(values), 9)
-    envs = RING.vector_env(4)
     with pytest.raises(AttributePlannerError, match=r"Task 'idle' only has goals that are satisfied at the start"):
-        draw_goals(idle, envs, np.asarray(envs.reset(jax.random.key(0)).attributes), key=jax.random.key(1))
+        draw_starts_and_goals(idle, RING.vector_env(4), attributes_of, **KEYS)
 
 
 def test_an_unknown_task_lists_those_that_exist(agent: Agent):

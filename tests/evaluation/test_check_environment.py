@@ -89,7 +89,7 @@ class LampVectorEnv(VectorEnv):
     def reset(self, key: jax.Array, task: Task | None = None) -> TimeStep:
         return self.reset_where(np.ones(self.num_envs, bool), key)
 
-    def reset_where(self, which: np.ndarray, key: jax.Array) -> TimeStep:
+    def reset_where(self, which: np.ndarray, key: jax.Array, task: Task | None = None) -> TimeStep:
         self.values[which], self.ages[which] = 0, 0
         if self.env.leaky_reset and not which.all():
             self.values[:, 0] = 1

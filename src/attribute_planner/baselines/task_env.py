@@ -170,11 +170,11 @@ class HostTaskEnvs(VectorEnv):
         self._states: Any = None
 
     def reset(self, key: Key, task: Task | None = None) -> TimeStep:
-        del task
         self._states = None
-        return self.reset_where(np.ones(self.num_envs, bool), key)
+        return self.reset_where(np.ones(self.num_envs, bool), key, task)
 
-    def reset_where(self, which: np.ndarray, key: Key) -> TimeStep:
+    def reset_where(self, which: np.ndarray, key: Key, task: Task | None = None) -> TimeStep:
+        del task  # the curriculum sets the tasks
         timestep = self._restored(which, key) if self._can_restore else None
         self._can_restore = timestep is not None
         timestep = self._reset(which, key) if timestep is None else timestep

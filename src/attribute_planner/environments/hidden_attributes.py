@@ -186,9 +186,9 @@ class _RefinedVectorEnv(VectorEnv):
         self.inner.episode_steps = self.episode_steps
         return self._refined(self.inner.reset(key, task))
 
-    def reset_where(self, which: np.ndarray, key: Key) -> TimeStep:
+    def reset_where(self, which: np.ndarray, key: Key, task: Task | None = None) -> TimeStep:
         self.inner.episode_steps = self.episode_steps
-        return self._refined(self.inner.reset_where(which, key))
+        return self._refined(self.inner.reset_where(which, key, task))
 
     def step(self, action: Action, key: Key) -> TimeStep:
         return self._refined(self.inner.step(action, key))

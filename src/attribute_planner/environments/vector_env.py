@@ -62,8 +62,8 @@ class VectorEnv(abc.ABC):
         """Begin an episode in every environment, at a start state of `task` if given."""
 
     @abc.abstractmethod
-    def reset_where(self, which: np.ndarray, key: Key) -> TimeStep:
-        """Begin an episode in the environments `which` `bool[B]`; the others keep their state."""
+    def reset_where(self, which: np.ndarray, key: Key, task: Task | None = None) -> TimeStep:
+        """Begin an episode in the environments `which` `bool[B]`, as `reset` does; the others keep their state."""
 
     @abc.abstractmethod
     def step(self, action: Action, key: Key) -> TimeStep:
@@ -103,8 +103,9 @@ class PureVectorEnv(VectorEnv):
         self._states = _compiled_reset(self.env, start)(jax.random.split(key, self.num_envs))
         return self._timestep()
 
-    def reset_where(self, which: np.ndarray, key: Key) -> TimeStep:
-        fresh = _compiled_reset(self.env, None)(jax.random.split(key, self.num_envs))
+    def reset_where(self, which: np.ndarray, key: Key, task: Task | None = None) -> TimeStep:
+        start = task.start if task is not None else None
+        fresh = _compiled_reset(self.env, start)(jax.random.split(key, self.num_envs))
         self._states = _compiled_where()(jnp.asarray(which), fresh, self._states)
         return self._timestep()
 

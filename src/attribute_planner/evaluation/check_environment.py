@@ -153,9 +153,9 @@ class CheckedVectorEnv(VectorEnv):
         self._ages[:] = 0
         return self._last
 
-    def reset_where(self, which: Bool[np.ndarray, "B"], key: Key) -> TimeStep:
+    def reset_where(self, which: Bool[np.ndarray, "B"], key: Key, task: Task | None = None) -> TimeStep:
         with blaming(self.env, f"reset of some environments after step {self._steps}"):
-            timestep = self._checked(self.inner.reset_where(which, key))
+            timestep = self._checked(self.inner.reset_where(which, key, task))
             if self._last is not None:
                 _check_unchanged(self._last, timestep, ~which)
         self._ages[which], self._last = 0, timestep

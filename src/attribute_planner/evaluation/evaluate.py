@@ -87,7 +87,9 @@ def attempt_tasks(
 
 
 DRAWS = 50
-"""How often a goal or a start is drawn again before we conclude that the task has no others."""
+"""How many goals are drawn for a start before the start is drawn again."""
+START_DRAWS, MOST_START_DRAWS = 50, 2_000
+"""How often the starts are drawn again, at least and at most, before we conclude that there are no others."""
 
 
 def draw_starts_and_goals(
@@ -97,23 +99,24 @@ def draw_starts_and_goals(
 
     values_of: attribute values `[B, A]` of a time step.
 
-    If the environment's own start satisfies all goals of a task, such as its only one, the start is drawn again.
+    Goals that hold at the start are drawn again; then, where no other goal is found, the start as well.
     """
     timestep = envs.reset(start_key, task)
-    for draw in range(DRAWS if task.start is None else 0):
-        solved = _draw_goals(task, envs, values_of(timestep), key=goal_key)[1]
-        if not solved.any():
+    goals, solved = _draw_goals(task, envs, values_of(timestep), key=goal_key)
+    for draw in range(MOST_START_DRAWS):
+        if not solved.any() or (solved.all() and draw >= START_DRAWS and draw * len(solved) >= MOST_START_DRAWS):
             break
-        timestep = envs.reset_where(solved, jax.random.fold_in(start_key, draw))
-    return timestep, draw_goals(task, envs, values_of(timestep), key=goal_key)
-
-
-def draw_goals(task: Task, envs: VectorEnv, start: np.ndarray, *, key: Key) -> Goal:
-    """`[B]` a goal for each copy that its start, with attribute values `[B, A]`, does not satisfy already."""
-    goals, solved = _draw_goals(task, envs, start, key=key)
-    if solved.any():
+        timestep = envs.reset_where(solved, jax.random.fold_in(start_key, draw), task)
+        others = envs.sample_goals(task, jax.random.fold_in(goal_key, draw))
+        goals = where_batch(jnp.asarray(solved), others, goals)
+        solved = is_solved_at_start(goals, values_of(timestep))
+    if solved.all():
         raise AttributePlannerError(f"Task {task.name!r} only has goals that are satisfied at the start.")
-    return goals
+    if solved.any():
+        raise AttributePlannerError(
+            f"Task {task.name!r}: {MOST_START_DRAWS:,} starts in a row satisfy the goal; too few episodes can be drawn."
+        )
+    return timestep, goals
 
 
 def _draw_goals(task: Task, envs: VectorEnv, start: np.ndarray, *, key: Key) -> tuple[Goal, np.ndarray]:

@@ -126,7 +126,8 @@ class ContinuousVectorEnv(VectorEnv):
         self._ages[:] = 0
         return self._timestep()
 
-    def reset_where(self, which: np.ndarray, key: Key) -> TimeStep:
+    def reset_where(self, which: np.ndarray, key: Key, task: Task | None = None) -> TimeStep:
+        del task  # its tasks start on scattered blocks
         self.poses = scatter_blocks(self._scenes, key, np.asarray(which), self.poses)
         self._ages[which] = 0
         return self._timestep()

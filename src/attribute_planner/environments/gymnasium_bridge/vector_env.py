@@ -40,10 +40,10 @@ class GymnasiumVectorEnv(VectorEnv):
         self._values = np.zeros((num_envs, len(env.attributes)), np.int32)
 
     def reset(self, key: Key, task: Task | None = None) -> TimeStep:
-        del task  # every task starts at the environment's own start states
-        return self.reset_where(np.ones(self.num_envs, bool), key)
+        return self.reset_where(np.ones(self.num_envs, bool), key, task)
 
-    def reset_where(self, which: np.ndarray, key: Key) -> TimeStep:
+    def reset_where(self, which: np.ndarray, key: Key, task: Task | None = None) -> TimeStep:
+        del task  # every task starts at the environment's own start states
         random = np.random.default_rng(np.asarray(jax.random.key_data(key)))
         seeds = random.integers(2**31, size=self.num_envs).tolist()
         self._terminated[which], self._truncated[which], self._ages[which] = False, False, 0
