@@ -15,7 +15,7 @@ from attribute_planner.phases.goal_sampling import (
     edge_on_the_way,
     optimistic,
     plan_to_far_sets,
-    seldom_reached,
+    rarely_reached,
     with_shortcuts,
 )
 from attribute_planner.transitions.table import UNKNOWN
@@ -121,7 +121,7 @@ def test_sets_that_were_seldom_reached_are_pursued_more_often():
     # Edges 0 → 1, 0 → 3, 1 → 2, 2 → 3: set 0 was never reached, 1 three times, 2 eight times, 3 fifteen times.
     table = LINE.with_practice(np.full(4, 20.0), np.array([3.0, 5.0, 8.0, 10.0]))
     seldom = np.array([1, 1 / 2, 1 / 3, 1 / 4])
-    np.testing.assert_allclose(seldom_reached(table), seldom / seldom.sum() + 1 / 4)
+    np.testing.assert_allclose(rarely_reached(table), seldom / seldom.sum() + 1 / 4)
 
 
 @pytest.mark.slow

@@ -104,7 +104,7 @@ def with_shortcuts(table: TransitionTable, count: int, *, key: Key) -> Transitio
     return table.with_pairs(source, target)
 
 
-def seldom_reached(table: TransitionTable) -> np.ndarray:
+def rarely_reached(table: TransitionTable) -> np.ndarray:
     """`float64[N]` how often to pursue each set: half of the time any, half of the time one that was seldom reached."""
     reached = np.bincount(table.target, weights=table.successes, minlength=table.num_nodes)
     seldom = (1 + reached) ** -0.5

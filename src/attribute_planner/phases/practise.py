@@ -44,7 +44,7 @@ from attribute_planner.phases.goal_sampling import (
     FarSets,
     optimistic,
     plan_to_far_sets,
-    seldom_reached,
+    rarely_reached,
     with_shortcuts,
 )
 from attribute_planner.transitions.table import TransitionTable
@@ -219,7 +219,7 @@ def practise(
             plan_key = jax.random.fold_in(plans_key, practised.epoch)
             table, weight = practised.table, None
             if replay is not None:
-                table, weight = optimistic(practised.table), seldom_reached(practised.table)
+                table, weight = optimistic(practised.table), rarely_reached(practised.table)
             far = plan_to_far_sets(table, weight, padded_to=len(graph.words), key=plan_key)
         practised, metrics = practise_epoch(
             env, detector, graph, far, config, practised, replay, log, until=until, key=epoch_key

@@ -158,14 +158,14 @@ class ActiveEpisode:
     def _outcome(self, before: np.ndarray, expected: Target | None) -> str:
         if expected is not None and (self.values == expected.values).all():
             return ARRIVED
-        if (self.values == before).all() or (expected is not None and self._goes_on(expected)):
+        if (self.values == before).all() or (expected is not None and self._keeps_target(expected)):
             gives_up = self._option is None and self._patience is not None and self._waited >= self._patience
             return GAVE_UP if gives_up else ON_THE_WAY
         if expected is None:
             return LOST
         return DEVIATED
 
-    def _goes_on(self, expected: Target) -> bool:
+    def _keeps_target(self, expected: Target) -> bool:
         """Whether the attempt continues although the attributes changed."""
         if self._stop_on_any_change or self._option is not None or self.believes_goal:
             return False
