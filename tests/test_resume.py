@@ -187,8 +187,6 @@ def test_missing_experience_is_one_clear_line(tmp_path: Path, monkeypatch: pytes
 
 
 def assert_same_agent(one: ap.Agent, other: ap.Agent) -> None:
-    assert one.arrival is not None
-    assert one.arrival == other.arrival
     np.testing.assert_array_equal(one.table.words, other.table.words)
     np.testing.assert_array_equal(one.table.target, other.table.target)
     np.testing.assert_allclose(one.table.probability, other.table.probability, rtol=1e-6)

@@ -21,7 +21,6 @@ from attribute_planner.models.detector import AttributeDetector
 from attribute_planner.models.forward_model import ForwardModel
 from attribute_planner.models.policy import GoalPolicy
 from attribute_planner.phases.detect import DetectorError
-from attribute_planner.planning.arrival import ArrivalModel
 from attribute_planner.planning.belief import perceive
 from attribute_planner.planning.episode import Episode
 from attribute_planner.planning.executor import Execution, Executor, Parts, executor_named
@@ -48,7 +47,6 @@ class Agent:
     forward_model: P(ρ' | s, a), where it was learned.
     model_error: how often the forward model was wrong on steps that it had not learned from.
     stop_on_any_change: whether an attempt ends with any change of the attributes.
-    arrival: how the policy's values tell the success of an attempt, where it estimates them.
     detector_error: the error of the detector on held-out labels, where it is known.
     records: the last attempts of practice, where they were kept; they are not saved.
     """
@@ -62,7 +60,6 @@ class Agent:
     forward_model: ForwardModel | None = None
     model_error: float = 0.0
     stop_on_any_change: bool = True
-    arrival: ArrivalModel | None = None
     detector_error: DetectorError | None = None
     records: AttemptRecord | None = None
 
@@ -186,7 +183,6 @@ class Agent:
             self.forward_model,
             self.model_error,
             self.stop_on_any_change,
-            self.arrival,
         )
 
     @cached_property

@@ -7,7 +7,6 @@ table that training produced and executes the plan with the policy: `planning/`.
 from dataclasses import dataclass, replace
 
 import jax
-import numpy as np
 
 from attribute_planner.agent import Agent
 from attribute_planner.configuration import TrainConfig
@@ -24,7 +23,6 @@ from attribute_planner.phases.explore import Explored, explore
 from attribute_planner.phases.forward_model import FittedForwardModel, add_model_edges, fit_forward_model
 from attribute_planner.phases.practise import Practised, practise
 from attribute_planner.phases.refine import refine_attributes
-from attribute_planner.planning.arrival import ArrivalModel, fit_arrival
 from attribute_planner.transitions.counting import TransitionCounts
 from attribute_planner.transitions.table import TransitionTable, table_of_counts
 
@@ -132,8 +130,8 @@ def train(
             env, fitted_model.forward_model, explored.examples, table, config.forward_model, key=edges_key
         )
         watch("model_edges", 1.0, {"sets": table.num_nodes, "edges": table.num_edges}, table)
-    arrival, error = arrival_of(practised.attempts, config), None if detected is None else detected.error
-    agent = agent_of(env, config, detector, practised.train_state.policy, table, fitted_model, arrival, error)
+    error = None if detected is None else detected.error
+    agent = agent_of(env, config, detector, practised.train_state.policy, table, fitted_model, error)
     if replay is None or not len(log):
         return agent
     return replace(agent, records=log.record(replay, env.attributes, env.observation))
@@ -188,13 +186,7 @@ def agent_so_far(env: Environment, config: TrainConfig, progress: Progress) -> A
         return None
     detector, error = (None, None) if detected is None else detected
     table = final_table(possible_transitions(env, explored.counts, config), practised.table, config)
-    arrival = arrival_of(practised.attempts, config)
-    return agent_of(env, config, detector, practised.train_state.policy, table, progress.fitted_model, arrival, error)
-
-
-def arrival_of(attempts: np.ndarray | None, config: TrainConfig) -> ArrivalModel | None:
-    """The arrival model of a policy that estimates values, given its last attempts; `None` for other policies."""
-    return None if attempts is None else fit_arrival(attempts, config.practise.value_discount)
+    return agent_of(env, config, detector, practised.train_state.policy, table, progress.fitted_model, error)
 
 
 def agent_of(
@@ -204,7 +196,6 @@ def agent_of(
     policy: GoalPolicy,
     table: TransitionTable,
     fitted_model: FittedForwardModel | None = None,
-    arrival: ArrivalModel | None = None,
     detector_error: DetectorError | None = None,
 ) -> Agent:
     """The agent made of these parts, with the settings that its training gives it."""
@@ -219,6 +210,5 @@ def agent_of(
         forward_model,
         model_error,
         config.practise.stop_on_any_change,
-        arrival,
         detector_error,
     )

@@ -78,11 +78,6 @@ class GoalPolicy(eqx.Module):
         actions = distribution_of(self.action_space, self.action_head(features))
         return PolicyOutput(actions, mean_over_units(self.baseline_head(features), active)[..., 0], active)
 
-    @property
-    def estimates_values(self) -> bool:
-        """Whether the baseline is the discounted probability to reach the goal."""
-        return self.temperature is not None
-
     def action_values(
         self, observation: Observation, values: Int[jax.Array, "*batch A"], goal: Int[jax.Array, "*batch A"]
     ) -> Float[jax.Array, "*batch count"]:

@@ -36,7 +36,6 @@ class Attempt(NamedTuple):
     source, target: the packed sets in which it began and which it pursues.
     edge: the number of the edge between them, `UNKNOWN` where there is none.
     pursues: whether there is a target at all.
-    value: the value estimate when it began.
     far: the far set that the environment is on its way to, as a position in `ReachNeighbours.far`.
     age: the steps it has taken.
     idle: whether a new attempt begins at the next step.
@@ -48,7 +47,6 @@ class Attempt(NamedTuple):
     target: jax.Array
     edge: jax.Array
     pursues: jax.Array
-    value: jax.Array
     far: jax.Array
     age: jax.Array
     idle: jax.Array
@@ -64,7 +62,6 @@ class AttemptInfo(NamedTuple):
     pursues: whether there is one.
     age: the steps that the attempt had taken before.
     log_prob, value: of the action, and of the situation.
-    first_value: the value when the attempt began.
     """
 
     edge: jax.Array
@@ -73,7 +70,6 @@ class AttemptInfo(NamedTuple):
     age: jax.Array
     log_prob: jax.Array
     value: jax.Array
-    first_value: jax.Array
 
 
 class Outcome(NamedTuple):
@@ -112,13 +108,14 @@ class ReachNeighbours(Actor[Attempt]):
         del key
         words = jnp.zeros((num_envs, self.graph.words.shape[1]), jnp.uint32)
         zeros, no = jnp.zeros(num_envs, jnp.int32), jnp.zeros(num_envs, bool)
-        return Attempt(words, words, zeros + UNKNOWN, no, jnp.zeros(num_envs), zeros + UNKNOWN, zeros, ~no, zeros, no)
+        return Attempt(words, words, zeros + UNKNOWN, no, zeros + UNKNOWN, zeros, ~no, zeros, no)
 
     def act(
         self, memory: Attempt, observation: Observation, attributes: jax.Array, *, key: Key
     ) -> tuple[Attempt, Action, AttemptInfo]:
         goal_key, action_key = jax.random.split(key)
-        attempt, output = self.with_output(self.choose(memory, attributes, key=goal_key), observation, attributes)
+        attempt = self.choose(memory, attributes, key=goal_key)
+        output = self.output(attempt, observation, attributes)
         action = output.mode() if self.deterministic else output.sample(key=action_key)
         return attempt, action, info_of(attempt, output, action)
 
@@ -146,14 +143,11 @@ class ReachNeighbours(Actor[Attempt]):
             idle=jnp.zeros_like(begins),
         )
 
-    def with_output(
-        self, attempt: Attempt, observation: Observation, attributes: jax.Array
-    ) -> tuple[Attempt, PolicyOutput]:
-        """What the policy makes of the targets; an attempt that begins notes its value."""
+    def output(self, attempt: Attempt, observation: Observation, attributes: jax.Array) -> PolicyOutput:
+        """What the policy makes of the targets."""
         values = jnp.asarray(self.graph.space.unpack(attempt.target))
         goal = jnp.where(attempt.pursues[:, None], values, NO_VALUE)
-        output = self.policy(observation, attributes, goal)
-        return attempt._replace(value=jnp.where(attempt.age == 0, output.baseline, attempt.value)), output
+        return self.policy(observation, attributes, goal)
 
     def observe(self, memory: Attempt, timestep: TimeStep) -> tuple[Attempt, Outcome]:
         words = self.graph.space.pack(jnp.asarray(timestep.attributes))
@@ -189,7 +183,6 @@ def info_of(attempt: Attempt, output: PolicyOutput, action: Action) -> AttemptIn
         attempt.age,
         output.log_prob(action),
         output.baseline,
-        attempt.value,
     )
 
 
@@ -210,14 +203,12 @@ class EndedAttempts(NamedTuple):
     """Attempts at edges that are over, `[N]` each.
 
     edge: the edge.
-    value: the value estimate when it began.
     reached: whether it arrived.
     steps: the steps that it took.
     weight: 1, or for an attempt that was cut off the share of t_max that it had had.
     """
 
     edge: np.ndarray
-    value: np.ndarray
     reached: np.ndarray
     steps: np.ndarray
     weight: np.ndarray
@@ -246,8 +237,8 @@ def ended_attempts(trajectories: Trajectories, max_attempt_steps: int, *, last: 
     which = over & (np.asarray(info.edge) != UNKNOWN)
     steps = np.asarray(info.age)[which] + 1.0
     weight = np.where(ended[which], 1.0, np.minimum(steps / max_attempt_steps, 1.0))
-    edge, value, reached = (np.asarray(each)[which] for each in (info.edge, info.first_value, outcome.reached))
-    return EndedAttempts(edge, value, reached, steps, weight)
+    edge, reached = (np.asarray(each)[which] for each in (info.edge, outcome.reached))
+    return EndedAttempts(edge, reached, steps, weight)
 
 
 def log_attempts(log: AttemptLog, trajectories: Trajectories, first: int) -> None:

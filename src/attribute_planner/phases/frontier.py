@@ -88,7 +88,7 @@ class FrontierExplorer(Actor[FrontierMemory]):
         edge = self.far.edge(memory.turn, number)
         stays = begins & (edge == UNKNOWN)
         attempt = self.reach.begin_attempts(memory.attempt, words, edge, begins)
-        attempt, output = self.reach.with_output(attempt, observation, attributes)
+        output = self.reach.output(attempt, observation, attributes)
         memory = self._begin_bursts(memory._replace(attempt=attempt), stays, key=burst_key)
         held = kept_up(self.env, memory.held, memory.repeat, key=held_key)
         action = where_batch(memory.burst > 0, held, output.sample(key=action_key))

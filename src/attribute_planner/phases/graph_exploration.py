@@ -95,7 +95,7 @@ class GraphExplorer(Actor[GraphMemory]):
         attempt = attempt._replace(
             edge=jnp.where(begins & at_random, UNKNOWN, attempt.edge), pursues=attempt.pursues & ~(begins & at_random)
         )
-        attempt, output = self.reach.with_output(attempt, observation, attributes)
+        output = self.reach.output(attempt, observation, attributes)
         held = kept_up(self.env, memory.held, self.action_repeat, key=held_key)
         action = where_batch(~attempt.pursues, held, output.sample(key=action_key))
         return GraphMemory(attempt, held), action, info_of(attempt, output, action)

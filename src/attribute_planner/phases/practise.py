@@ -30,7 +30,6 @@ from attribute_planner.models.policy import GoalPolicy
 from attribute_planner.phases.attempts import (
     HINDSIGHT,
     STEP_REWARD,
-    EndedAttempts,
     ReachNeighbours,
     attempt_batch,
     count_attempts,
@@ -134,8 +133,6 @@ class Practised(NamedTuple):
     steps: environment steps so far.
     fitted_on: the number of recorded steps that π was fitted to; 0 if it is not fitted.
     round_number: the last round that has begun.
-    attempts: `float32[N, 4]` the last attempts of a policy that estimates values: its value when the attempt began, c_π
-        and the usual duration of the transition, and whether it arrived; `None` for other policies.
     """
 
     train_state: TrainState
@@ -144,11 +141,6 @@ class Practised(NamedTuple):
     steps: int
     fitted_on: int = 0
     round_number: int = 0
-    attempts: np.ndarray | None = None
-
-
-KEPT_ATTEMPTS = 4_000
-"""How many of the last attempts are kept."""
 
 
 def practise(
@@ -248,9 +240,8 @@ def practise_epoch(
     per_rollout = config.num_envs * config.rollout_length
     rollouts = min(config.rollouts_per_epoch, math.ceil((until * config.steps - practised.steps) / per_rollout))
     run: Any = _pure_epoch if isinstance(env, PureEnvironment) else _host_epoch
-    ended: list[EndedAttempts] = []
     if replay is not None:
-        run = partial(_replay_epoch, replay, log, ended)
+        run = partial(_replay_epoch, replay, log)
     size = (3, len(graph.target))
     counts = jnp.zeros(size, jnp.int32) if replay is None else np.zeros(size)
     train_state, counts, metrics = run(
@@ -280,19 +271,7 @@ def practise_epoch(
         None if before.spent is None else decay * before.spent + spent,
     )
     practised = practised._replace(train_state=train_state, table=table, epoch=practised.epoch + 1, steps=steps)
-    if replay is not None and train_state.policy.estimates_values:
-        practised = practised._replace(attempts=_last_attempts(practised, ended))
     return practised, metrics
-
-
-def _last_attempts(practised: Practised, ended: list[EndedAttempts]) -> np.ndarray:
-    """The last attempts, with those of an epoch added; attempts that were cut off are left out."""
-    edge, value, reached, _, weight = (np.concatenate(column) for column in zip(*ended, strict=True))
-    table, whole = practised.table, weight == 1.0
-    columns = (value, table.probability[edge], table.duration[edge], reached)
-    rows = np.stack([column[whole] for column in columns], axis=1).astype(np.float32)
-    before = np.zeros((0, 4), np.float32) if practised.attempts is None else practised.attempts
-    return np.concatenate([before, rows])[-KEPT_ATTEMPTS:]
 
 
 @eqx.filter_jit
@@ -383,7 +362,6 @@ def _host_epoch(
 def _replay_epoch(
     replay: Replay,
     log: AttemptLog | None,
-    ended: list[EndedAttempts],
     env: Environment,
     detector: AttributeDetector | None,
     graph: DeviceGraph,
@@ -416,8 +394,8 @@ def _replay_epoch(
                 detector=detector,
             )
             last = number == rollouts - 1
-            ended.append(ended_attempts(trajectories, config.max_attempt_steps, last=bool(last)))
-            counts = counts + ended[-1].counts(counts.shape[1])
+            ended = ended_attempts(trajectories, config.max_attempt_steps, last=bool(last))
+            counts = counts + ended.counts(counts.shape[1])
             remember(replay, env.attributes, trajectories, pursued_values(env.attributes, trajectories))
             if log is not None:
                 log_attempts(log, trajectories, replay.end - length)

@@ -13,7 +13,7 @@ from attribute_planner.planning.goal_relaxation import relaxed_goal, shifted_goa
 from attribute_planner.planning.lookahead import Option, Options, best_option
 from attribute_planner.planning.nearest_set import nearest_target
 from attribute_planner.planning.plan import Planner
-from attribute_planner.planning.posterior import Arrival, Posterior, Target
+from attribute_planner.planning.posterior import Posterior, Target
 
 
 class ActiveEpisode:
@@ -25,7 +25,6 @@ class ActiveEpisode:
         arrives at its target, or at a set that promises no less.
     nearest_set: whether to act as in the nearest known set where no way is known.
     relax_goal: whether to pursue a goal that no known set satisfies by way of one that nearly does.
-    arrival: conditions c_π on the present observation; to be set before each `advance`.
     """
 
     def __init__(
@@ -42,9 +41,7 @@ class ActiveEpisode:
         relax_goal: bool,
         record: bool,
         stop_on_any_change: bool = True,
-        arrival: Arrival | None = None,
     ) -> None:
-        self.arrival = arrival
         self.goal, self.values, self.plan = goal, values, planner.plan(values, goal)
         self.active, self.claimed = True, False
         self.steps = self.transitions = self.replans = 0
@@ -186,15 +183,10 @@ class ActiveEpisode:
             if shifted is not None:
                 self._pursue(shifted.goal, shifted.shift)
         there = self.values - self._shift
-        target = None if (there < 0).any() else self.posterior.next_target(there, self.left, arrival=self._shifted())
+        target = None if (there < 0).any() else self.posterior.next_target(there, self.left)
         if target is None and self._nearest_set:
             target = nearest_target(self._planner, self.posterior, self._planned, there, self.left)
         return None if target is None else target._replace(values=target.values + self._shift)
-
-    def _shifted(self) -> Arrival | None:
-        """`arrival` for targets that are lowered by the shift: the policy is told to reach them as they are."""
-        arrival, shift = self.arrival, self._shift
-        return None if arrival is None else lambda targets, c, steps: arrival(targets + shift, c, steps)
 
     def _stop(self) -> None:
         self.claimed, self.active = True, False

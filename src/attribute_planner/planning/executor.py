@@ -24,14 +24,13 @@ from attribute_planner.models.encoders import NO_VALUE
 from attribute_planner.models.forward_model import ForwardModel
 from attribute_planner.models.policy import GoalPolicy
 from attribute_planner.planning.active_episode import ActiveEpisode
-from attribute_planner.planning.arrival import ArrivalModel
 from attribute_planner.planning.belief import Belief, perceive
 from attribute_planner.planning.episode import Episode
 from attribute_planner.planning.episode_model import DETERMINISTIC, EPISODE_MODEL, EpisodeModel
 from attribute_planner.planning.lookahead import consider
 from attribute_planner.planning.observation_search import ObservationSearch
 from attribute_planner.planning.plan import Planner
-from attribute_planner.planning.posterior import Arrival, Posterior, Published
+from attribute_planner.planning.posterior import Posterior, Published
 from attribute_planner.transitions.table import TransitionTable
 
 Key = jax.Array
@@ -55,8 +54,6 @@ class Executor:
     """Whether to act as in the nearest known set where no way is known and no forward model helps."""
     goal_relaxation: bool = True
     """Whether to pursue a goal that no known set satisfies by way of one that nearly does, likewise."""
-    conditioned: bool = False
-    """Whether c_π is conditioned on the observation, by the values of a policy that estimates them."""
 
 
 EXECUTORS: dict[str, Executor] = {
@@ -68,7 +65,6 @@ EXECUTORS: dict[str, Executor] = {
         observation_search=False,
         nearest_set=False,
         goal_relaxation=False,
-        conditioned=False,
     ),
     "default": Executor(),
     "no-time": Executor(timed=False),
@@ -77,7 +73,6 @@ EXECUTORS: dict[str, Executor] = {
     "no-observation-search": Executor(observation_search=False),
     "no-nearest-set": Executor(nearest_set=False),
     "no-goal-relaxation": Executor(goal_relaxation=False),
-    "conditioned": Executor(conditioned=True),
     "no-evidence": Executor(model=EpisodeModel(aliasing=0.0)),
 }
 """By name: Algorithm 2 as published, ours, and ours with one part changed."""
@@ -99,7 +94,6 @@ class Parts:
     deterministic: whether the policy takes its most probable action.
     model_error: how often the forward model is wrong.
     stop_on_any_change: whether attempts end with any change of the attributes.
-    arrival: how values and c_π tell the success of an attempt, for a policy that estimates values.
     """
 
     detector: AttributeDetector | None
@@ -110,7 +104,6 @@ class Parts:
     forward_model: ForwardModel | None = None
     model_error: float = 0.0
     stop_on_any_change: bool = True
-    arrival: ArrivalModel | None = None
 
 
 @dataclass
@@ -175,7 +168,6 @@ class Execution(Actor[Memory | None]):
         for i in np.flatnonzero(_active(memory)).tolist():
             episode, target = memory.episodes[i], memory.episodes[i].target
             action = jax.tree.map(lambda leaf, i=i: leaf[i].tolist(), memory.action)
-            episode.arrival = self._arrival(timestep.observation, memory.belief.values, i)
             episode.advance(memory.belief.values[i], float(p_goal[i]), bool(timestep.over[i]), action)
             if (episode.target != target).any():
                 memory.searches[i] = ObservationSearch()
@@ -199,10 +191,7 @@ class Execution(Actor[Memory | None]):
         self.planner.prepare(self.goals)
         goals = stacked(self.goals)
         p_goal = belief.p_goal(goals)
-        episodes = [
-            self._episode(goal, belief.values[i], float(p_goal[i]), self._arrival(observation, belief.values, i))
-            for i, goal in enumerate(self.goals)
-        ]
+        episodes = [self._episode(goal, belief.values[i], float(p_goal[i])) for i, goal in enumerate(self.goals)]
         searches, frames = [ObservationSearch() for _ in episodes], [[] for _ in episodes]
         memory = Memory(episodes, goals, belief, searches, frames)
         for i in range(len(episodes)):
@@ -210,20 +199,7 @@ class Execution(Actor[Memory | None]):
         self._stop_those_done(memory)
         return memory
 
-    def _arrival(self, observation: Observation, values: np.ndarray, i: int) -> Arrival | None:
-        """How likely attempts of environment `i` arrive from what it observes."""
-        model = self.parts.arrival
-        if model is None or not self.executor.conditioned:
-            return None
-
-        def arrival(targets: np.ndarray, c: np.ndarray, steps: np.ndarray) -> np.ndarray:
-            padded = np.resize(targets, (-(-len(targets) // TARGETS_AT_ONCE) * TARGETS_AT_ONCE, targets.shape[1]))
-            value = _values(self.parts.policy, np.asarray(observation)[i], values[i], padded)
-            return model.probability(np.asarray(value, float)[: len(targets)], c, steps)
-
-        return arrival
-
-    def _episode(self, goal: Goal, values: np.ndarray, p_goal: float, arrival: Arrival | None) -> ActiveEpisode:
+    def _episode(self, goal: Goal, values: np.ndarray, p_goal: float) -> ActiveEpisode:
         published = self.executor.model is None
         return ActiveEpisode(
             self.planner,
@@ -237,7 +213,6 @@ class Execution(Actor[Memory | None]):
             nearest_set=self.executor.nearest_set and not self._looks_ahead,
             relax_goal=self.executor.goal_relaxation and not self._looks_ahead,
             record=self.record,
-            arrival=arrival,
         )
 
     def _posterior(self, goal: Goal) -> Posterior:
@@ -325,19 +300,6 @@ def stacked(goals: Sequence[Goal]) -> Goal:
     return Goal(
         np.stack([goal.values for goal in goals]), np.stack([goal.wanted for goal in goals]), np.stack(at_least)
     )
-
-
-TARGETS_AT_ONCE = 16
-"""Targets are evaluated in multiples of this number, so that few numbers are compiled."""
-
-
-@eqx.filter_jit
-def _values(policy: GoalPolicy, observation: Any, values: Any, targets: Any) -> jax.Array:
-    """`float32[K]` the policy's value of each of K targets `[K, A]`, from one observation."""
-    observation, values = (
-        jnp.broadcast_to(jnp.asarray(each), (len(targets), *each.shape)) for each in (observation, values)
-    )
-    return policy(observation, values, jnp.asarray(targets)).baseline
 
 
 @eqx.filter_jit

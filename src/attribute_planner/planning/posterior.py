@@ -18,9 +18,6 @@ from attribute_planner.transitions.table import UNKNOWN
 Failures = Callable[[np.ndarray], np.ndarray]
 """From targets `[K, A]` to how often each failed `[K]`."""
 
-Arrival = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
-"""From targets `[K, A]`, their c_π and durations `[K]` to the probability `[K]` that an attempt from here arrives."""
-
 
 class Target(NamedTuple):
     """A set to move to next.
@@ -89,16 +86,11 @@ class Posterior:
         return np.where(departures > 0, self._model.attempt(value, departures), value)
 
     def next_target(
-        self,
-        values: Int[np.ndarray, " A"],
-        left: float,
-        failures: Failures | None = None,
-        arrival: Arrival | None = None,
+        self, values: Int[np.ndarray, " A"], left: float, failures: Failures | None = None
     ) -> Target | None:
         """The best set to move to from a set; `None` if nothing leads to the goal.
 
         failures: how often each target failed, if not from this set.
-        arrival: conditions c_π on what is observed.
         """
         table, number = self._planner.table, self._planner.table.number_of(values)
         if number == UNKNOWN or self._distances.successor[number] == NOWHERE:
@@ -107,10 +99,9 @@ class Posterior:
         numbers, c, steps = table.target[row], table.probability[row], np.maximum(table.duration[row], 1.0)
         targets = table.values[numbers]
         failed = self.failures(values, targets) if failures is None else failures(targets)
-        chance = c if arrival is None else arrival(targets, c, steps)
-        reached = self._model.attempt(chance, failed)
+        reached = self._model.attempt(c, failed)
         best = int(np.argmax(reached * self.value(numbers, np.maximum(left - steps, 1.0))))
-        return Target(targets[best], float(chance[best]))
+        return Target(targets[best], float(c[best]))
 
 
 class Published(Posterior):
@@ -126,13 +117,9 @@ class Published(Posterior):
         del source
 
     def next_target(
-        self,
-        values: Int[np.ndarray, " A"],
-        left: float,
-        failures: Failures | None = None,
-        arrival: Arrival | None = None,
+        self, values: Int[np.ndarray, " A"], left: float, failures: Failures | None = None
     ) -> Target | None:
-        del left, failures, arrival
+        del left, failures
         table, number = self._planner.table, self._planner.table.number_of(values)
         if number == UNKNOWN or self._distances.successor[number] == NOWHERE:
             return None

@@ -13,7 +13,7 @@ import jax
 import numpy as np
 
 from attribute_planner.agent import Agent
-from attribute_planner.algorithm import Progress, arrival_of, final_table, possible_transitions
+from attribute_planner.algorithm import Progress, final_table, possible_transitions
 from attribute_planner.configuration import TrainConfig
 from attribute_planner.data.attempt_log import AttemptLog
 from attribute_planner.environments.interface import Environment
@@ -25,7 +25,6 @@ from attribute_planner.phases.detect import Detected, DetectorError
 from attribute_planner.phases.explore import Explored
 from attribute_planner.phases.forward_model import FittedForwardModel
 from attribute_planner.phases.practise import Practised
-from attribute_planner.planning.arrival import ArrivalModel
 from attribute_planner.storage.arrays import Arrays, arrays_of, fill
 from attribute_planner.transitions.counting import TransitionCounts
 from attribute_planner.transitions.symmetry_quotient import expanded, quotient
@@ -38,8 +37,6 @@ AGENT_ONLY = "agent_only"
 """The note of a file that holds an agent without what is needed to continue training."""
 QUOTIENT = "table.quotient"
 """The array that marks a table stored as its symmetry quotient."""
-LAST_ATTEMPTS = "practice.last_attempts"
-"""The array of the last attempts of practice, to which the arrival model is fitted."""
 ATTEMPT_LOG = "practice.attempt_log"
 """The array of the last attempts as places among the recorded steps, in which missing attributes are found."""
 
@@ -72,8 +69,6 @@ def progress_arrays(progress: Progress) -> tuple[Arrays, Notes]:
     if progress.practised is not None:
         practised = progress.practised
         arrays |= table_arrays("practice", practised.table) | _train_state_arrays("", practised.train_state)
-        if practised.attempts is not None:
-            arrays[LAST_ATTEMPTS] = practised.attempts
         if progress.log is not None and len(progress.log):
             arrays[ATTEMPT_LOG] = progress.log.rows
         notes["practice"] = {
@@ -102,8 +97,6 @@ def agent_arrays(agent: Agent, config: TrainConfig) -> tuple[Arrays, Notes]:
     if agent.forward_model is not None:
         arrays |= arrays_of("forward_model", agent.forward_model)
         notes["forward_model"] = {"error": agent.model_error}
-    if agent.arrival is not None:
-        notes["arrival"] = agent.arrival._asdict()
     return arrays, notes
 
 
@@ -151,7 +144,7 @@ def load_progress(env: Environment, config: TrainConfig, arrays: Arrays, notes: 
         template = _structure(lambda key: reacher.train_state(_new_policy(env, config, key), env.spec, key=key))
         train_state = _load_train_state("", template, arrays)
         table = _load_table("practice", env, config, arrays)
-        practised = Practised(train_state, table, **note, attempts=arrays.get(LAST_ATTEMPTS))
+        practised = Practised(train_state, table, **note)
     fitted_model, log = load_forward_model(env, config, arrays, notes), AttemptLog(arrays.get(ATTEMPT_LOG))
     return Progress(detected, explored, fitted_model, practised, log=log)
 
@@ -204,13 +197,6 @@ def load_table(env: Environment, config: TrainConfig, arrays: Arrays, *, model_e
         return expanded(table, env.symmetries.counted)
     possible = possible_transitions(env, _load_counts(env, arrays), config)
     return final_table(possible, _load_table("practice", env, config, arrays), config)
-
-
-def load_arrival(config: TrainConfig, arrays: Arrays, notes: Notes) -> ArrivalModel | None:
-    """The arrival model as stored, or fitted to the last attempts; `None` if the policy estimates no values."""
-    if "arrival" in notes:
-        return ArrivalModel(**notes["arrival"])
-    return arrival_of(arrays.get(LAST_ATTEMPTS), config)
 
 
 def _load(prefix: str, build: Callable[[jax.Array], Tree], arrays: Arrays) -> Tree:

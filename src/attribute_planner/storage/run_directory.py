@@ -32,7 +32,6 @@ from attribute_planner.storage.arrays import read_arrays, write_arrays, write_by
 from attribute_planner.storage.checkpoint import (
     AGENT_ONLY,
     agent_arrays,
-    load_arrival,
     load_detector,
     load_detector_error,
     load_forward_model,
@@ -184,8 +183,7 @@ class RunDirectory:
         table = load_table(env, config, arrays, model_edges=model_edges)
         fitted_model = load_forward_model(env, config, arrays, notes)
         policy, error = load_policy(env, config, arrays), load_detector_error(notes)
-        arrival = load_arrival(config, arrays, notes)
-        return agent_of(env, config, detector, policy, table, fitted_model, arrival, error)
+        return agent_of(env, config, detector, policy, table, fitted_model, error)
 
     def write_metrics(self, line: Mapping[str, Any]) -> None:
         """Append one line of metrics, on a line of its own even if the last write was interrupted."""
