@@ -186,7 +186,7 @@ def test_a_finished_run_that_is_stopped_while_it_explores_further_can_be_loaded_
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"resume": True}, "say which: run_dir=…"),
+        ({"resume": True}, "needs the directory of the run"),
         ({"steps": 0}, "steps must be greater than zero; it is 0"),
         ({"steps": -3}, "steps must be greater than zero; it is -3"),
     ],
@@ -194,6 +194,12 @@ def test_a_finished_run_that_is_stopped_while_it_explores_further_can_be_loaded_
 def test_mistakes_are_one_clear_line(options: dict[str, Any], message: str):
     with pytest.raises(ConfigurationError, match=message):
         ap.train(RING, config=SHORT, **options)
+
+
+@pytest.mark.parametrize(("option", "value"), [("config", SHORT), ("refine", True)])
+def test_a_resumed_run_keeps_its_settings(option: str, value: Any, tmp_path: Path):
+    with pytest.raises(ConfigurationError, match=f"{option} cannot be given with resume"):
+        ap.train(RING, run_dir=tmp_path, resume=True, **{option: value})
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """Name the properties, explore once, reach any goal: the Attribute Planner of "Composable Planning with Attributes"."""
 
+from typing import TYPE_CHECKING, Any
+
 from attribute_planner.agent import Agent as Agent
 from attribute_planner.attributes import Attribute as Attribute
 from attribute_planner.attributes import AttributeSpace as AttributeSpace
@@ -22,11 +24,20 @@ from attribute_planner.evaluation.evaluate import evaluate as evaluate
 from attribute_planner.training import load as load
 from attribute_planner.training import train as train
 
+if TYPE_CHECKING:
+    from attribute_planner.environments.gymnasium_bridge import from_gymnasium as from_gymnasium
+
 __version__ = "0.2.0.dev0"
 
 
-def from_gymnasium(*args, **kwargs):
-    """An environment of one's own: see `attribute_planner.environments.gymnasium_bridge.from_gymnasium`."""
-    from attribute_planner.environments.gymnasium_bridge import from_gymnasium
+def __getattr__(name: str) -> Any:
+    # Imported when it is first used: Gymnasium takes a while to import, and built-in environments do not need it.
+    if name == "from_gymnasium":
+        from attribute_planner.environments.gymnasium_bridge import from_gymnasium
 
-    return from_gymnasium(*args, **kwargs)
+        return from_gymnasium
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*globals(), "from_gymnasium"]

@@ -38,17 +38,17 @@ NamedGoal = Mapping[str, Value] | str
 class Agent:
     """A trained Attribute Planner.
 
-    env: where it was trained.
-    detector: f̂; `None` where the environment's own f is used.
+    env: the environment in which it was trained.
+    detector: f̂; `None` if the environment's own f is used.
     policy: π(a | s, ρ_goal).
     table: c_π.
-    max_attempt_steps: t_max: steps after which an attempt without a change has failed.
+    max_attempt_steps: t_max, the number of steps after which an attempt has failed.
     deterministic: whether the policy always takes its most probable action.
-    forward_model: P(ρ' | s, a), where it was learned.
-    model_error: how often the forward model was wrong on steps that it had not learned from.
+    forward_model: P(ρ' | s, a); `None` if it was not learned.
+    model_error: fraction of held-out steps on which the forward model was wrong.
     stop_on_any_change: whether an attempt ends with any change of the attributes.
-    detector_error: the error of the detector on held-out labels, where it is known.
-    records: the last attempts of practice, where they were kept; they are not saved.
+    detector_error: the error of the detector on held-out labels; `None` if it is not known.
+    records: the last attempts of practice, for `diagnose`; `None` if they were not kept. They are not saved.
     """
 
     env: Environment
@@ -68,14 +68,14 @@ class Agent:
         return replace(self, table=replace(self.table, estimator=name))
 
     def with_true_attributes(self) -> "Agent":
-        """The same agent with the true attributes in place of its detector's: the difference is the detector's cost."""
+        """The same agent with the true attributes instead of those of its detector."""
         if not self.env.has_attribute_fn:
-            raise ConfigurationError(f"{self.env.name} gives no true attributes; the detector is the only source.")
+            raise ConfigurationError(f"{self.env.name} has no attribute function; only the detector gives attributes.")
         return replace(self, detector=None)
 
     @cached_property
     def planner(self) -> Planner:
-        """Plans on the agent's table: the most probable path."""
+        """Finds most probable paths in the agent's table."""
         return Planner(self.table)
 
     def goal(self, goal: NamedGoal) -> Goal:
@@ -86,7 +86,7 @@ class Agent:
     def plan(self, attributes: Mapping[str, Value], goal: NamedGoal) -> Plan:
         """The most probable path from a complete attribute set to a goal, which may be partial.
 
-        Hidden attributes may be left out: their values are then those that were seen most often with the others.
+        Hidden attributes may be left out; they then have the values that were observed most often with the others.
         """
         return self.planner.plan(self._complete(attributes), self.goal(goal))
 
@@ -110,9 +110,9 @@ class Agent:
         mode: str = "default",
         frames: bool = False,
     ) -> Episode:
-        """Begin an episode and pursue a goal in it, for `max_steps` steps or as long as the main task allows.
+        """Run one episode with this goal, for at most `max_steps` steps; by default the limit of the main task.
 
-        mode: a name in `EXECUTORS`.
+        mode: the execution mode, a name in `EXECUTORS`: `default`, `paper`, or `default` with one part changed.
         frames: whether to keep an image of every step.
         """
         if max_steps is not None:
@@ -141,16 +141,16 @@ class Agent:
         record: bool = False,
         frames: bool = False,
     ) -> list[Episode]:
-        """Algorithm 2 for many goals at once, one in each environment."""
+        """Algorithm 2 for a batch of environments, with one goal for each."""
         planner = self._planner_for(executor, max_steps)
         camera = envs.render if frames else None
         execution = Execution(self._parts, planner, executor, goals, max_steps, record, camera)
         return pursue(execution, envs, timestep, self.env.attributes, key=key)
 
     def diagnose(self, *, episodes: int = 20, seed: int = 0) -> "Diagnosis":
-        """Why the agent succeeds or fails, the most important reason first.
+        """The reasons for failures, the most important first.
 
-        episodes: how many to run of each task of the environment; 0 to judge by plans alone.
+        episodes: number of episodes of each task; 0 to use plans only.
         """
         from attribute_planner.diagnosis.diagnose import diagnose
 
@@ -164,7 +164,7 @@ class Agent:
         return report_on(self)
 
     def detect(self, timestep: TimeStep) -> np.ndarray:
-        """`int32[B, A]` the attributes of a batch of environments, as the agent believes them to be."""
+        """`int32[B, A]` the attributes of a batch of environments: the detector's, or the environment's own."""
         attributes = None if timestep.attributes is None else np.asarray(timestep.attributes)
         return perceive(self.detector, timestep.observation, attributes).values
 
@@ -190,7 +190,7 @@ class Agent:
         return {}
 
     def _planner_for(self, executor: Executor, max_steps: int) -> Planner:
-        """The planner with the costs of an executor; kept, so that distances to known goals are."""
+        """The planner with the costs of an executor. It is cached, with its distances to known goals."""
         horizon = float(max_steps) if executor.timed else np.inf
         if horizon not in self._planners:
             self._planners[horizon] = Planner(self.table, horizon)

@@ -1,4 +1,4 @@
-"""The whole algorithm, in the order of the paper, in a page. Begin reading here.
+"""The whole algorithm on one page, in the order of the paper. Read this file first.
 
 Training (Algorithm 1) is three phases, each a function in `phases/`. At test time (Algorithm 2), `reach` plans on the
 table that training produced and executes the plan with the policy: `planning/`.
@@ -14,7 +14,7 @@ from attribute_planner.data.attempt_log import AttemptLog
 from attribute_planner.data.examples import symmetric_counts
 from attribute_planner.data.replay import Replay
 from attribute_planner.environments.interface import Environment
-from attribute_planner.learning.progress import Watch, nobody
+from attribute_planner.learning.progress import Watch, no_callback
 from attribute_planner.models.detector import AttributeDetector
 from attribute_planner.models.observation_scaling import statistics_of
 from attribute_planner.models.policy import GoalPolicy
@@ -33,8 +33,8 @@ Key = jax.Array
 class Progress:
     """What each phase has produced so far; `None` for those that have not begun.
 
-    replay: the recorded steps of a policy that replays them.
-    log: its attempts, as places among these steps.
+    replay: the replay buffer, for a policy that learns from one.
+    log: the attempts, as positions in the replay buffer.
     """
 
     detected: Detected | None = None
@@ -47,18 +47,18 @@ class Progress:
 
 
 EVIDENCE = 5.0
-"""Attempts that a transition which exploration never saw must have had to be planned with."""
+"""Minimum number of attempts at a transition that exploration never observed; with fewer, plans do not use it."""
 
 NOTHING_YET = Progress()
 
 REFINE = 0x7266
-"""Folded into the key of a run for the search for missing attributes."""
+"""Folded into the key of a run, for the search for missing attributes."""
 
 
 def train(
-    env: Environment, config: TrainConfig, *, key: Key, begun: Progress = NOTHING_YET, watch: Watch = nobody
+    env: Environment, config: TrainConfig, *, key: Key, begun: Progress = NOTHING_YET, watch: Watch = no_callback
 ) -> Agent:
-    """Algorithm 1: detect, explore, practise. A run that was interrupted continues from what had `begun`."""
+    """Algorithm 1: detect, explore, practise. An interrupted run continues from `begun`."""
     detect_key, explore_key, model_key, practise_key, edges_key = jax.random.split(key, 5)
     refine_key = jax.random.fold_in(key, REFINE)
 
@@ -66,7 +66,7 @@ def train(
     detected = begun.detected or detect(env, config.detect, key=detect_key, watch=watch)
     detector = detected.detector if detected else None
 
-    # 2 and 3, in rounds: the paper has one.
+    # 2 and 3 alternate in rounds; the paper has one round.
     replay = begun.replay or new_replay(config)
     log = AttemptLog() if begun.log is None else begun.log
     explored, practised, fitted_model = begun.explored, begun.practised, begun.fitted_model
@@ -89,7 +89,7 @@ def train(
         possible = possible_transitions(env, explored.counts, config)
         if possible.num_edges == 0 and until < 1:
             continue
-        # Optional: a model of where each action leads, from the same steps.
+        # Optional: a forward model, from the same steps.
         if config.forward_model.learn and not is_current(fitted_model, explored):
             assert explored.examples is not None
             fitted_model = fit_forward_model(env, explored.examples, config.forward_model, key=model_key, watch=watch)
@@ -110,13 +110,13 @@ def train(
             log=log,
             watch=watch,
         )
-        # Optional: attributes that are missing, found in the attempts of the first half.
+        # Optional: missing attributes, found in the attempts of the first half.
         if config.refine and replay is not None and number + 1 == config.rounds // 2:
             refined = refine_attributes(
                 env, explored, practised, replay, log, config.explore, config.practise, key=refine_key
             )
             if refined is not None:
-                # A run that is resumed from here goes on with the next round.
+                # A run that is resumed from here continues with the next round.
                 refined = refined._replace(explored=refined.explored._replace(round_number=number + 1))
                 env, explored, practised, _ = refined
                 watch("refine", 1.0, {"findings": [each.message for each in refined.findings]}, refined)
@@ -151,7 +151,7 @@ def new_replay(config: TrainConfig) -> Replay | None:
 
 
 def possible_transitions(env: Environment, counts: TransitionCounts, config: TrainConfig) -> TransitionTable:
-    """The table of what exploration counted, with no practice yet."""
+    """The table of the transitions that exploration counted, without practice."""
     counts = symmetric_counts(env, counts) if config.explore.symmetric else counts
     return table_of_counts(env.attributes, counts, config.estimator)
 

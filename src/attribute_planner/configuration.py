@@ -34,19 +34,19 @@ class TrainConfig:
     practise: PractiseConfig = field(default_factory=PractiseConfig)
     """Phase 3: the policy, and how often its attempts succeed."""
     rounds: int = 1
-    """How often exploration and practice take turns; 1 as in the paper."""
+    """Number of rounds, each of exploration and practice; 1 in the paper."""
     refine: bool = False
-    """Whether attributes that are missing are looked for after half of the rounds, and added as hidden ones."""
+    """Whether to search for missing attributes after half of the rounds, and to add them as hidden attributes."""
     estimator: str = "posterior"
-    """How attempts and successes become c_π: `ratio` (the paper's), `posterior`, `alike` (edges with the same change
-    share evidence), or `visits` (the paper's ablation)."""
+    """Estimator of c_π from attempts and successes: `ratio` (the paper's), `posterior`, `alike` (edges with the same
+    change share evidence), or `visits` (the paper's ablation)."""
 
     def __post_init__(self) -> None:
         if self.estimator not in ESTIMATORS:
             raise unknown_name("estimator", self.estimator, ESTIMATORS)
         if self.refine and (self.rounds < 2 or not self.practise.reacher.replays):
             raise ConfigurationError(
-                "TrainConfig.refine needs attempts to look at and time to practise afterwards: at least 2 rounds, and "
+                "TrainConfig.refine needs recorded attempts, and practice afterwards: at least 2 rounds, and "
                 f"dqn or sac as practise.method; they are {self.rounds} and {self.practise.method}."
             )
         require_positive("rounds", self.rounds)
@@ -107,7 +107,7 @@ HOST = TrainConfig(
     ),
     rounds=20,
 )
-"""For the user's own environments, on the host: few environments, many updates per step, more draws of rare edges."""
+"""For environments without a preset, which usually run on the host: few environments, many updates per step."""
 
 HOST_ON_POLICY = TrainConfig(
     explore=ExploreConfig(steps=100_000, policy="random", num_envs=16),
@@ -119,10 +119,10 @@ HOST_ON_POLICY = TrainConfig(
         ppo=PPOConfig(update_epochs=8, entropy_coef=0.02),
     ),
 )
-"""The same for several units, and for a choice with a point: DQN and SAC act for one agent, in a list or in a box."""
+"""The same for several units and for mixed actions: DQN and SAC support one agent, with discrete actions or a box."""
 
 WORDS_DETECTOR = DetectConfig(num_labels=1_000_000, val_fraction=0.02, fit=FitConfig(updates=12_000))
-"""For the grid worlds, if a detector is learned: many words are rare, those of far corners above all."""
+"""For the grid worlds, if a detector is learned: many words are rare, especially those of distant corners."""
 
 STARCRAFT = TrainConfig(
     explore=ExploreConfig(steps=16_000_000, bonus="count", num_envs=2_048, rollouts_per_epoch=10),
@@ -207,8 +207,8 @@ PRESETS: dict[str, TrainConfig] = {
 ACCELERATOR_NUM_ENVS = {"switches": 2_048, "crafting": 2_048}
 """Parallel environments of practice on an accelerator, where that differs from a CPU."""
 ACCELERATOR_STEPS = {"switches": 60_000_000, "crafting": 90_000_000}
-"""Steps of practice on an accelerator: as many environments take as many steps to an epoch, and c_π forgets early
-failures only after some tens of epochs."""
+"""Steps of practice on an accelerator: with more environments an epoch has more steps, and the decay of c_π needs some
+tens of epochs to discount early failures."""
 
 
 LONGEST_ATTEMPT, SHORTEST_ATTEMPT = 100, 20
@@ -216,7 +216,8 @@ LONGEST_ATTEMPT, SHORTEST_ATTEMPT = 100, 20
 
 
 def host_config(spec: EnvironmentSpec) -> TrainConfig:
-    """The settings for a user's own environment: the learner follows from its actions, t_max from its episodes."""
+    """The settings for an environment without a preset: the learner follows from its actions, t_max from its
+    episodes."""
     max_attempt_steps = min(max(spec.episode_steps // 2, SHORTEST_ATTEMPT), LONGEST_ATTEMPT)
     if spec.num_units is not None or isinstance(spec.actions, Mixed):
         practise = replace(HOST_ON_POLICY.practise, max_attempt_steps=max_attempt_steps)
@@ -231,8 +232,8 @@ def host_config(spec: EnvironmentSpec) -> TrainConfig:
 
 
 REPLAY_RATIO, REPLAY_RATIO_LARGE, SMALL = 64.0, 24.0, 64
-"""How often DQN learns from each step, where observations have up to `SMALL` components and where they have more: as
-much as half a million steps leave time for in a quarter of an hour on two cores."""
+"""How often DQN replays each step, for observations of up to `SMALL` components and for larger ones: such that half a
+million steps take about a quarter of an hour on two cores."""
 
 
 def is_small(spec: EnvironmentSpec) -> bool:
@@ -241,12 +242,12 @@ def is_small(spec: EnvironmentSpec) -> bool:
 
 
 def config_for(env: Environment) -> TrainConfig:
-    """The settings for an environment: its preset, or what its specification suggests."""
+    """The settings that `train` uses for an environment: its preset, or settings that follow from its specification."""
     return default_config(env.name) if env.name in PRESETS else host_config(env.spec)
 
 
 def default_config(name: str) -> TrainConfig:
-    """The settings for an environment of that name, on the device at hand."""
+    """The preset of a built-in environment, for the current device."""
     config = PRESETS.get(name, HOST)
     if jax.default_backend() == "cpu" or name not in ACCELERATOR_NUM_ENVS:
         return config
@@ -262,7 +263,7 @@ PUBLISHED_FITS = {"blocks": IMAGES}
 
 
 def paper_config(name: str) -> TrainConfig:
-    """The paper's algorithm as published: plain REINFORCE, its rewards, decayed ratios, none of our additions.
+    """The algorithm as published: plain REINFORCE, the paper's rewards, decayed ratios, and none of our additions.
 
     Optimiser, step size and discount are not in the paper; they are ours.
     """

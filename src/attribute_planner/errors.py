@@ -1,27 +1,27 @@
-"""What goes wrong through no fault of the library: one clear line each, which the command line shows as it is."""
+"""Errors that are caused by users or files. The message is one line, which the command line prints."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
 
 
 class AttributePlannerError(Exception):
-    """A mistake that the user can mend; the message says what was wrong and what would be right."""
+    """Base class of errors that the user can correct. The message says what is wrong and what is expected."""
 
 
 class UnknownNameError(AttributePlannerError):
-    """A name that does not exist, with those that do."""
+    """A name that does not exist. The message lists the names that do."""
 
 
 class GoalError(AttributePlannerError):
-    """A goal that cannot be asked for: malformed, contradictory or already satisfied."""
+    """An invalid goal: malformed, contradictory or already satisfied."""
 
 
 class EnvironmentFaultError(AttributePlannerError):
-    """An environment that breaks its own contract: NaN, a wrong shape, an attribute out of range, an exception."""
+    """An environment that violates the interface: NaN, a wrong shape, an attribute out of range, an exception."""
 
 
 class RunDirectoryError(AttributePlannerError):
-    """A run directory that is missing, foreign, damaged or in the way."""
+    """A run directory that is missing, damaged, of another version, or already exists."""
 
 
 class ConfigurationError(AttributePlannerError):
@@ -29,7 +29,7 @@ class ConfigurationError(AttributePlannerError):
 
 
 def unknown_name(kind: str, name: object, known: Iterable[object]) -> UnknownNameError:
-    """The error for `name`, which is no `kind`: lists what exists, or the first of many, and guesses what was meant."""
+    """The error for `name`, which is not a `kind`: lists those that exist, at most the first few, and suggests one."""
     names = [str(each) for each in known]
     guess = get_close_matches(str(name), names, n=1)
     hint = f" Did you mean {guess[0]!r}?" if guess else ""
@@ -39,7 +39,7 @@ def unknown_name(kind: str, name: object, known: Iterable[object]) -> UnknownNam
 
 
 MOST_LISTED, FIRST_OF_MANY = 40, 10
-"""The attributes of four blocks are still listed, the runs of all tables are not."""
+"""Enough for the attributes of four blocks; the runs of all tables are more."""
 
 
 def require_positive(name: str, value: float) -> None:

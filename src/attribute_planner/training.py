@@ -1,4 +1,4 @@
-"""`train` and `load` as users call them: run directories, progress bars, and continuing an interrupted run."""
+"""`train` and `load`: training into a run directory, progress bars, and resuming."""
 
 import sys
 import time
@@ -45,11 +45,14 @@ def train(
 ) -> Agent:
     """Train an agent: detect, explore, practise.
 
-    steps: environment steps of all phases together; by default those of the settings.
-    run_dir: the directory of the run; without one, nothing is saved.
-    config: settings of the phases; by default the preset of the environment.
+    env: the environment, or the name of a built-in one.
+    seed: random seed.
+    steps: number of environment steps of all phases together; by default that of the settings.
+    run_dir: directory of the run; without one, nothing is saved.
+    config: settings; by default `config_for(env)`.
     resume: continue the run in `run_dir`, with its settings and seed; only `steps` can change.
-    refine: look for missing attributes after half of the rounds, and add them as hidden ones (`TrainConfig.refine`).
+    refine: search for missing attributes after half of the rounds, and add them as hidden attributes
+        (`TrainConfig.refine`).
     progress: show progress bars.
     tensorboard: also write TensorBoard events into `run_dir`.
     """
@@ -59,9 +62,11 @@ def train(
             f"train needs an environment (ap.make, ap.from_gymnasium), not a {type(env).__name__}."
         )
     if resume and run_dir is None:
-        raise ConfigurationError("To resume a run, say which: run_dir=….")
+        raise ConfigurationError("resume=True needs the directory of the run: run_dir=….")
     if resume and config is not None:
         raise ConfigurationError("A resumed run keeps its own settings: config cannot be given with resume.")
+    if resume and refine:
+        raise ConfigurationError("A resumed run keeps its own settings: refine cannot be given with resume.")
     if resume:
         assert run_dir is not None
         run = RunDirectory(run_dir)
@@ -92,23 +97,23 @@ def train(
 
 
 def budget(env: Environment, config: TrainConfig) -> str:
-    """What training is about to do, in a sentence or two; of a simulator on the host also how long its steps take."""
+    """The budget of a training in one or two sentences; for a simulator on the host also the duration of its steps."""
     how, rounds = config.practise, f"{config.rounds} round{'s' if config.rounds > 1 else ''}"
     text = (
-        f"{env.name}: {config.steps:,} steps, of which {config.explore.steps:,} explore, in {rounds}; "
-        f"π learns by {how.method}, an attempt has {how.max_attempt_steps} steps."
+        f"{env.name}: {config.steps:,} steps in {rounds}, {config.explore.steps:,} of them to explore; "
+        f"the policy learns by {how.method}; an attempt has at most {how.max_attempt_steps} steps."
     )
     if isinstance(env, PureEnvironment):
         return text
     minutes = config.steps * seconds_per_step(env, how.num_envs) / 60
-    return f"{text} The simulator's part takes about {max(round(minutes), 1)} min; learning comes on top."
+    return f"{text} The simulator takes about {max(round(minutes), 1)} min of the training time."
 
 
 TIMED_STEPS = 20
 
 
 def seconds_per_step(env: Environment, num_envs: int) -> float:
-    """Seconds that one step of one environment takes, of a few random ones."""
+    """Seconds per step of one environment, measured on a few random steps."""
     envs, actor = env.vector_env(num_envs), RandomActions(env)
     start_key, steps_key = jax.random.split(jax.random.key(0))
     try:
@@ -134,12 +139,12 @@ def training_key(seed: int) -> jax.Array:
 
 
 def load(run: str | Path, env: Environment | None = None) -> Agent:
-    """The agent in a run directory, or one that ships with the package; `env` for an environment of one's own."""
+    """The agent in a run directory, or a shipped agent by name; `env` is needed if it is not a built-in one."""
     return RunDirectory(find_run(run)).agent(env)
 
 
 class Recorder:
-    """Watches a training run: saves progress every few seconds and at the end, writes metrics, shows progress bars."""
+    """Callback of a training: saves progress every few seconds and at the end, writes metrics, shows progress bars."""
 
     def __init__(
         self,
@@ -193,7 +198,7 @@ class Recorder:
         return {}
 
     def _refine(self, refined: Refined) -> None:
-        """From here on, everything is in terms of the wider attributes: the description and the checkpoint change."""
+        """Replace the description and the progress by those with the hidden attributes."""
         self._progress = replace(self._progress, explored=refined.explored, practised=refined.practised, detected=None)
         if self._meter is not None:
             self._meter.env = refined.env

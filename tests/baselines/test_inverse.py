@@ -12,7 +12,7 @@ from attribute_planner.baselines.inverse import (
 )
 from attribute_planner.data.examples import Examples
 from attribute_planner.errors import UnknownNameError
-from attribute_planner.learning.progress import nobody
+from attribute_planner.learning.progress import no_callback
 from attribute_planner.models.encoders import NO_VALUE
 from tests.probes import RING, Levers
 
@@ -52,7 +52,7 @@ def test_half_of_the_goals_may_be_whole():
 def test_examples_are_goals_of_random_steps_with_their_first_actions():
     config = InverseBaselineConfig(examples=100, num_envs=20, walk=4)
     for training_distribution, most in (("1-step", 1), ("multi-step", 4)):
-        examples = collect(RING, training_distribution, config, key=jax.random.key(0), watch=nobody)
+        examples = collect(RING, training_distribution, config, key=jax.random.key(0), watch=no_callback)
         assert examples.size == 100
         away = (np.asarray(examples.values_after, int) - np.asarray(examples.values, int)).ravel() % 5
         # An odd number of steps away from a place of the ring is not where an even number leads, but for its being odd.
@@ -61,7 +61,7 @@ def test_examples_are_goals_of_random_steps_with_their_first_actions():
 
 def test_several_units_act_at_random_each():
     config = InverseBaselineConfig(examples=64, num_envs=32)
-    examples = collect(Levers(), "1-step", config, key=jax.random.key(0), watch=nobody)
+    examples = collect(Levers(), "1-step", config, key=jax.random.key(0), watch=no_callback)
     assert np.shape(examples.action) == (64, 3)
     pulled = np.asarray(examples.action)[:, :2].sum(axis=-1)
     became = np.asarray(examples.values_after)[:, 0]

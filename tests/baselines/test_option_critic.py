@@ -22,18 +22,18 @@ from attribute_planner.environments.graph_world import Edge, Place
 from attribute_planner.environments.spaces import Box, Discrete, GoalObservation, Mixed, UnitObservation, VectorSpec
 from attribute_planner.environments.vector_env import TimeStep
 from attribute_planner.learning.policy_gradient import new_train_state
-from attribute_planner.learning.progress import nobody
+from attribute_planner.learning.progress import no_callback
 from tests.baselines.probes import TRAINING, WithTasks, go_to
 from tests.probes import RING, Levers, Still, numbers, with_drawn_weights
 
 TWO = Discrete(("left", "right"))
-CONFIG = OptionCriticConfig(deliberation_cost=0.25, exploring=0.5)
+CONFIG = OptionCriticConfig(deliberation_cost=0.25, epsilon=0.5)
 
 
-def output_of(worth: list[float], end: list[float]) -> OptionOutput:
+def output_of(q_value: list[float], end: list[float]) -> OptionOutput:
     """The output for one observation."""
     outputs = jnp.array([[[5.0, 0.0], [0.0, 5.0]]])
-    return OptionOutput(outputs, jnp.array([worth]), jnp.array([end]), None, TWO)
+    return OptionOutput(outputs, jnp.array([q_value]), jnp.array([end]), None, TWO)
 
 
 def test_the_value_of_a_choice_by_hand():
@@ -45,10 +45,10 @@ def test_the_value_of_a_choice_by_hand():
     assert output.under(jnp.array([1])).baseline.tolist() == [3.0]
 
 
-def test_an_option_ends_where_others_are_worth_more_by_the_deliberation_cost():
-    def slope(held: int, worth: list[float]) -> list[float]:
+def test_an_option_ends_where_others_have_a_value_higher_by_the_deliberation_cost():
+    def slope(held: int, q_value: list[float]) -> list[float]:
         def loss(end: jax.Array) -> jax.Array:
-            output = OptionOutput(jnp.zeros((1, 2, 2)), jnp.array([worth]), end, None, TWO)
+            output = OptionOutput(jnp.zeros((1, 2, 2)), jnp.array([q_value]), end, None, TWO)
             return ending_loss(output, jnp.array([held]), CONFIG)[0]
 
         return jax.grad(loss)(jnp.array([[0.5, 0.5]]))[0].tolist()
@@ -69,7 +69,7 @@ def test_an_option_is_followed_until_it_ends():
     # The second option has a higher value; the first one never ends, the second always.
     env = Still(VectorSpec(1), numbers(2), TWO)
     policy = jax.tree.map(jnp.zeros_like, with_drawn_weights(lambda key: OptionPolicy(env.spec, 4, 2, key=key)))
-    policy = eqx.tree_at(lambda policy: policy.worth_head.bias, policy, jnp.array([0.0, 1.0]))
+    policy = eqx.tree_at(lambda policy: policy.q_head.bias, policy, jnp.array([0.0, 1.0]))
     actor = OptionActor(eqx.tree_at(lambda policy: policy.end_head.bias, policy, jnp.array([-99.0, 99.0])))
     assert actor.begin(3, key=jax.random.key(0)).tolist() == [NO_OPTION] * 3
     values, held = jnp.zeros((3, 1), jnp.int32), jnp.array([NO_OPTION, 0, 1], jnp.int32)
@@ -99,7 +99,7 @@ def test_units_follow_one_option_together():
     seen = UnitObservation(jnp.eye(3)[None], jnp.array([[True, True, False]]))
     values = jnp.zeros((1, 1), jnp.int32)
     output = eqx.filter_jit(policy)(seen, values, values)
-    assert output.worth.shape == output.end.shape == (1, 3)
+    assert output.q_value.shape == output.end.shape == (1, 3)
     followed = output.under(jnp.array([2]))
     # What the third unit, which is not active, would do makes no difference.
     one, other = jnp.array([[0, 1, 0]]), jnp.array([[0, 1, 1]])
@@ -132,15 +132,15 @@ def test_an_option_is_given_up_just_where_the_other_is_needed():
         "multi-step",
         replace(QUICK.training, step_reward=-0.2),
         new_train_state(policy, QUICK.descent),
-        lambda train_state: OptionActor(train_state.policy, QUICK.exploring),
+        lambda train_state: OptionActor(train_state.policy, QUICK.epsilon),
         learn,
         name="options",
         key=jax.random.key(1),
-        watch=nobody,
+        watch=no_callback,
     )
     values = jnp.arange(4, dtype=jnp.int32)[:, None]
     output = train_state.policy(CORRIDOR.observe_batch(jnp.arange(4)), values, jnp.full_like(values, 4))
-    assert jnp.argmax(output.worth, axis=-1).tolist() == [0, 0, 1, 1]
+    assert jnp.argmax(output.q_value, axis=-1).tolist() == [0, 0, 1, 1]
     # The first option goes on at the second place and ends at the third; the second has no reason to end at the last.
     end = np.asarray(output.end)
     assert end[1, 0] < 0.3 < 0.7 < end[2, 0]

@@ -55,7 +55,7 @@ def test_a_goal_without_a_way_and_where_the_way_ends():
     table = table_of(numbers(4), [((0,), (1,), 1.0), ((2,), (3,), 1.0)])
     (first,) = diagnosed(table, "n=3", (0,)).findings
     assert first.kind == "no-way" and first.importance == pytest.approx(1)
-    assert "No way to n=3 is known, for 100 %" in first.message
+    assert "No path to n=3 is known, for 100 %" in first.message
     assert "From n=0, known transitions lead as far as n=" in first.message and "1 set that" in first.message
 
 
@@ -88,7 +88,7 @@ def test_a_transition_that_was_hardly_tried_is_weak_although_its_estimate_is_hig
     table = replace(table, estimator="posterior")
     assert table.probability.min() > 0.9
     (first,) = diagnosed(table, "n=2", (0,)).findings
-    assert first.kind == "weak-edge" and "n from 1 to 2 was hardly tried (0 recent attempts)" in first.message
+    assert first.kind == "weak-edge" and "n from 1 to 2 was rarely attempted (0 recent attempts)" in first.message
 
 
 def test_edges_that_make_the_same_change_are_one_finding():

@@ -26,3 +26,10 @@ def test_every_phase_is_shown_also_without_its_metric(phase: str, capsys: pytest
     bars.show(phase, 1.0, {})
     bars.close()
     assert capsys.readouterr().err.split() == [phase, "100%"]
+
+
+def test_the_inverse_model_shows_its_loss(capsys: pytest.CaptureFixture[str]):
+    bars = ProgressBars()
+    bars.show("inverse", 1.0, {"updates": 10, "loss": 0.25})
+    bars.close()
+    assert capsys.readouterr().err.split() == ["inverse", "100%", "loss", "0.250"]

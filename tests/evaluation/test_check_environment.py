@@ -226,7 +226,7 @@ def test_goals_that_are_sometimes_satisfied_are_a_warning():
 
 def test_no_change_in_random_steps_is_a_warning():
     warnings = check_environment(Lamps(space=Discrete(("wait",))), steps=2).warnings
-    assert warnings == ("no attribute changed in 2 random steps: random actions do not explore it.",)
+    assert warnings == ("no attribute changed in 2 random steps: random exploration finds no transitions.",)
 
 
 def test_an_environment_without_f_is_checked_for_the_rest():

@@ -6,7 +6,7 @@ from attribute_planner.data.examples import Examples, random_examples
 from attribute_planner.environments.spaces import Discrete, VectorSpec
 from attribute_planner.learning.fitting import FitConfig
 from attribute_planner.learning.inverse import InverseConfig, fit_inverse, inverse_loss
-from attribute_planner.learning.progress import nobody
+from attribute_planner.learning.progress import no_callback
 from attribute_planner.models.policy import GoalPolicy
 from tests.probes import RING, Still, numbers, with_drawn_weights
 
@@ -25,7 +25,7 @@ def test_the_action_between_two_sets_is_learned_from_random_ones():
     examples = random_examples(RING, None, 256, num_envs=64, episode_steps=1, key=jax.random.key(0))
     config = InverseConfig(fit=FitConfig(updates=100, batch=32, learning_rate=0.02))
     policy = with_drawn_weights(lambda key: GoalPolicy(RING.spec, 16, key=key))
-    policy = fit_inverse(RING, policy, examples, config, key=jax.random.key(1), watch=nobody)
+    policy = fit_inverse(RING, policy, examples, config, key=jax.random.key(1), watch=no_callback)
     output = policy(
         RING.observe_batch(examples.before), jnp.asarray(examples.values), jnp.asarray(examples.values_after)
     )

@@ -9,7 +9,7 @@ import pytest
 from attribute_planner.environments.labels import Labels
 from attribute_planner.environments.spaces import UnitObservation
 from attribute_planner.errors import ConfigurationError
-from attribute_planner.learning.progress import nobody
+from attribute_planner.learning.progress import no_callback
 from attribute_planner.models.detector import AttributeDetector
 from attribute_planner.phases.detect import detect, detection_loss, detector_error, env_labels, fit_detector
 from tests.probes import RING, TINY, Hosted, Levers, with_drawn_weights
@@ -19,7 +19,7 @@ LEARN = replace(TINY.detect, learn=True)
 
 
 def test_a_given_f_is_used_unless_a_detector_is_asked_for():
-    assert detect(RING, TINY.detect, key=KEY, watch=nobody) is None
+    assert detect(RING, TINY.detect, key=KEY, watch=no_callback) is None
 
 
 def test_a_small_environment_is_learned_without_error():
@@ -55,19 +55,19 @@ class Undescribed(Hosted):
 
 def test_an_environment_with_neither_f_nor_labels_is_an_error():
     with pytest.raises(ConfigurationError, match="hosted gives neither f nor labels: pass describe=… or labelled=…"):
-        detect(Undescribed(RING), TINY.detect, key=KEY, watch=nobody)
+        detect(Undescribed(RING), TINY.detect, key=KEY, watch=no_callback)
 
 
 def test_what_single_units_see_is_nothing_to_learn_from():
     labels: Any = Labels(UnitObservation(np.zeros((4, 3, 3)), np.ones((4, 3), bool)), np.zeros((4, 1), np.int32))  # pyright: ignore[reportArgumentType]
     with pytest.raises(ConfigurationError, match="observations of single units"):
-        fit_detector(Levers(), labels, LEARN, key=KEY, watch=nobody)
+        fit_detector(Levers(), labels, LEARN, key=KEY, watch=no_callback)
 
 
 def test_a_single_label_is_too_few():
     with pytest.raises(ConfigurationError, match="1 labelled states are too few"):
         fit_detector(
-            RING, Labels(np.eye(5, dtype=np.float32)[:1], np.zeros((1, 1), np.int32)), LEARN, key=KEY, watch=nobody
+            RING, Labels(np.eye(5, dtype=np.float32)[:1], np.zeros((1, 1), np.int32)), LEARN, key=KEY, watch=no_callback
         )
 
 

@@ -8,7 +8,7 @@ import pytest
 from attribute_planner.data.trajectories import Trajectories
 from attribute_planner.environments.graph_world import graph_world
 from attribute_planner.environments.interface import Environment
-from attribute_planner.learning.progress import nobody
+from attribute_planner.learning.progress import no_callback
 from attribute_planner.phases.explore import (
     BONUSES,
     Explored,
@@ -36,7 +36,7 @@ RING_EDGES = {(i, (i + step) % 5) for i in range(5) for step in (1, -1)}
 
 @pytest.mark.parametrize("policy", ["random", "count-based", "graph"])
 def test_all_edges_of_a_small_environment_are_found_and_no_others(policy):
-    explored = explore(RING, None, replace(TINY.explore, policy=policy), key=KEY, watch=nobody)
+    explored = explore(RING, None, replace(TINY.explore, policy=policy), key=KEY, watch=no_callback)
     visits = edges_of(explored)
     assert set(visits) == RING_EDGES
     # Every step of the ring is a transition.
@@ -45,7 +45,7 @@ def test_all_edges_of_a_small_environment_are_found_and_no_others(policy):
 
 def test_a_host_environment_is_explored_like_any_other():
     config = replace(TINY.explore, policy="random", steps=320, num_envs=8)
-    explored = explore(Hosted(RING), None, config, key=KEY, watch=nobody)
+    explored = explore(Hosted(RING), None, config, key=KEY, watch=no_callback)
     assert set(edges_of(explored)) == RING_EDGES
     assert sum(edges_of(explored).values()) == 320
 
@@ -65,7 +65,7 @@ LURE = graph_world(
 
 def farthest(policy: str, **settings: Any) -> int:
     config = replace(TINY.explore, steps=9_600, policy=policy, **settings)
-    return max(max(edge) for edge in edges_of(explore(LURE, None, config, key=KEY, watch=nobody)))
+    return max(max(edge) for edge in edges_of(explore(LURE, None, config, key=KEY, watch=no_callback)))
 
 
 def test_counting_leads_farther_than_chance():
@@ -84,7 +84,7 @@ def test_held_actions_lead_farther_than_independent_ones():
 
 def test_attempts_on_the_graph_are_kept_for_each_transition():
     config = replace(TINY.explore, policy="graph", max_attempt_steps=4)
-    explored = explore(RING, None, config, key=KEY, watch=nobody)
+    explored = explore(RING, None, config, key=KEY, watch=no_callback)
     assert explored.tried is not None
     attempts, successes = explored.tried.attempts, explored.tried.successes
     assert len(attempts) == len(explored.counts.pairs)
@@ -129,7 +129,7 @@ def test_only_transitions_are_counted_and_rewarded():
 @pytest.mark.parametrize("env", [RING, Hosted(RING)], ids=["pure", "host"])
 def test_the_steps_are_recorded_if_they_are_to_be_fitted_to(env: Environment):
     config = replace(TINY.explore, steps=500, steps_per_episode=1)
-    explored = explore(env, None, config, key=KEY, record=True, watch=nobody)
+    explored = explore(env, None, config, key=KEY, record=True, watch=no_callback)
     assert explored.examples is not None
     assert explored.examples.size == explored.steps == explored.counts.total == 500
-    assert explore(env, None, config, key=KEY, watch=nobody).examples is None
+    assert explore(env, None, config, key=KEY, watch=no_callback).examples is None

@@ -10,7 +10,7 @@ import pytest
 from attribute_planner.environments.graph_world import Place, graph_world
 from attribute_planner.environments.interface import Environment
 from attribute_planner.errors import AttributePlannerError
-from attribute_planner.learning.progress import nobody
+from attribute_planner.learning.progress import no_callback
 from attribute_planner.phases.explore import explore
 from attribute_planner.phases.practise import practise
 from attribute_planner.transitions.counting import TransitionCounts
@@ -23,7 +23,7 @@ KEY = jax.random.key(0)
 @cache
 def explored(env: Environment) -> TransitionTable:
     """The table after random exploration."""
-    found = explore(env, None, replace(TINY.explore, policy="random"), key=KEY, watch=nobody)
+    found = explore(env, None, replace(TINY.explore, policy="random"), key=KEY, watch=no_callback)
     return table_of_counts(env.attributes, found.counts)
 
 
@@ -95,7 +95,7 @@ def test_statistics_fade_from_epoch_to_epoch():
 def test_an_environment_in_which_nothing_changes_cannot_be_practised():
     nothing = table_of_counts(numbers(4), TransitionCounts(1))
     with pytest.raises(AttributePlannerError, match="no attribute change at all"):
-        practise(COIN, None, nothing, TINY.practise, key=KEY, watch=nobody)
+        practise(COIN, None, nothing, TINY.practise, key=KEY, watch=no_callback)
 
 
 def test_a_practice_overshoots_its_steps_by_less_than_a_rollout():
@@ -127,6 +127,6 @@ def test_attempts_that_a_limit_cuts_off_do_not_bias_the_probability(env: Environ
     config = replace(config, max_attempt_steps=80, hindsight=0.0, method="reinforce")
     counts = TransitionCounts(1)
     counts.record(np.array([[0], [1]], np.uint32), np.array([[1], [0]], np.uint32))
-    table = practise(env, None, table_of_counts(numbers(2), counts), config, key=KEY, watch=nobody).table
+    table = practise(env, None, table_of_counts(numbers(2), counts), config, key=KEY, watch=no_callback).table
     assert table.attempts[0] > 400
     assert table.probability[0] == pytest.approx(0.331, abs=0.06)

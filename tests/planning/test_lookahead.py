@@ -138,7 +138,7 @@ def episode_at(place: int, p_goal: float, table: TransitionTable = TABLE) -> Act
         at(place),
         p_goal,
         max_steps=LEFT,
-        patience=3,
+        max_attempt_steps=3,
         nearest_set=False,
         relax_goal=False,
         record=True,

@@ -1,1 +1,2 @@
-"""Aliasing: states with the same attributes in which an edge works or does not, told apart by what is observed."""
+"""Aliasing: finds conditions on the observation that decide whether an edge works in states with the same
+attributes."""

@@ -1,4 +1,4 @@
-"""Missing attributes: where the success of an edge depends on what is observed, find the split that tells it.
+"""Missing attributes: if the success of an edge depends on the observation, find the split that predicts it.
 
 For every change with enough attempts of both outcomes, a split is found on one half of the attempts and tested on the
 other, and the other way round; both tests must be significant, corrected for the number of changes that are tested.
@@ -24,7 +24,7 @@ MIN_OUTCOMES = 10
 """Least number of successes, and of failures, in each half of the attempts."""
 
 SIGNIFICANCE = 0.01
-"""Chance of a finding if there is nothing to find, over all changes that are tested."""
+"""Probability of a false finding, over all changes that are tested."""
 
 MIN_AUC = 0.65
 """Least lower end of the interval of the held-out AUC: much better than chance, not only significantly."""
@@ -49,7 +49,7 @@ class Tested:
 def find_aliasing(
     records: AttemptRecord, space: AttributeSpace, *, key: Key, component_name: ComponentName = indexed_name
 ) -> list[Aliasing]:
-    """The changes whose success depends on what is observed, those that explain most failures first.
+    """The changes whose success depends on the observation, those that explain most failures first.
 
     component_name: the name of a component of the flat observation, for messages.
     """
@@ -63,7 +63,7 @@ def find_aliasing(
         if result is not None and is_convincing(result, num_tests=1):
             tested.append(result)
             continue
-        # Where edges that make the same change differ, one of them may still show it.
+        # If the edges of a change differ, one of them alone may still depend on the observation.
         single = [examine(records, each, blocks, random) for each in edge_groups(records, space, pooled)]
         tested += [each for each in single if each is not None]
         num_tests += sum(each is not None for each in single)

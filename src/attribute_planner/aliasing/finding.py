@@ -1,4 +1,4 @@
-"""`Aliasing`: a change whose success depends on what is observed, in words and as data."""
+"""`Aliasing`: a change whose success depends on the observation, as text and as data."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,9 +10,9 @@ from attribute_planner.environments.splits import Split, split_from_json
 class Aliasing:
     """A change of attributes that works where a split of the observation holds, and mostly fails where it does not.
 
-    change: the change, for people: `room from left to right`.
+    change: the change as text: `room from left to right`.
     split: holds where attempts succeed.
-    condition: the split, for people.
+    condition: the split as text.
     attempts, successes: held-out counts where the split does not hold, and where it does.
     auc, interval: how well the split separates held-out successes from failures, 0.5 is chance; its 95 % interval.
     failures_explained: the number of failures that would not happen at the success rate of the other side.
@@ -47,7 +47,7 @@ class Aliasing:
     @property
     def _advice(self) -> str:
         if self.is_attribute:
-            return f"an attribute seems to be missing; one for whether {self.condition} would tell them apart."
+            return f"an attribute seems to be missing; one for whether {self.condition} would distinguish them."
         return "the change is harder from there: it needs more training, longer attempts, or finer attributes."
 
     def with_change(self, change: str) -> "Aliasing":

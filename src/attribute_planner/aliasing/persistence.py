@@ -1,4 +1,4 @@
-"""What tells a missing attribute from difficulty.
+"""Distinguishes a missing attribute from a change that is hard to make.
 
 A missing attribute makes an edge available or not: success is near zero on one side of the split, it jumps at the
 split, and failing attempts end on the side on which they began. Where success falls gradually with distance, or failing

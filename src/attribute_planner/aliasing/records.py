@@ -12,7 +12,7 @@ UNCHANGED = -1
 """Value of an attribute that a change leaves as it is."""
 
 MAX_ATTEMPTS = 2000
-"""Attempts of a group that are looked at, the latest first: the policy has changed since the older ones."""
+"""Largest number of attempts of a group, the latest first: the policy has changed since the older ones."""
 
 AGES = 4
 """Number of consecutive periods within which attempts are compared: success also changes because the policy learns."""
@@ -25,7 +25,7 @@ class AttemptRecord:
     observation: the flat observation at the start (`flat_observation`), as the agent receives it.
     source, target: the packed attribute sets that the edge joins.
     reached: whether the attempt arrived.
-    last_observation: the observation when it ended; tells an attribute, which stays, from a position, which changes.
+    last_observation: the observation at its end; it distinguishes an attribute, which persists, from a position.
     epoch: when it was made; larger is later.
     episode: the episode it belongs to. Attempts of one episode are not independent evidence.
     """
@@ -50,7 +50,7 @@ class AttemptGroup:
     stratum: attempts at the same edge in the same period. Success is compared within a stratum only: what differs
         between edges is explained by the attributes that are there already.
     edge: the edge of each attempt.
-    words: the change, for people.
+    words: the change as text.
     """
 
     rows: Int[np.ndarray, " n"]

@@ -1,7 +1,7 @@
 """The split of observations that best separates success from failure: one condition, or two.
 
 Conditions are chosen by `gain`: how much of the variance of the residuals (success less its mean in the stratum) a
-split explains. A residual is zero on average within every stratum, so whatever only tells strata apart gains nothing.
+split explains. Residuals have mean zero within every stratum, so a split that only separates strata gains nothing.
 """
 
 from collections.abc import Callable

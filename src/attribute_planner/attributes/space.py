@@ -30,7 +30,7 @@ BITS_PER_WORD = 32
 MAX_VALUES = 2**16
 
 
-@no_type_check  # wrong values raise an error of our own
+@no_type_check  # wrong values raise a `ConfigurationError`
 @dataclass(frozen=True)
 class Attribute:
     """One property of a state; binary by default.

@@ -16,7 +16,7 @@ from attribute_planner.data.trajectories import Actor
 class Baseline:
     """A way to train a policy.
 
-    train: `train(env, training_distribution, config, *, key, watch=nobody)` returns the trained actor.
+    train: `train(env, training_distribution, config, *, key, watch=no_callback)` returns the trained actor.
     config: the dataclass of its settings.
     training_distributions: those that it supports.
     """

@@ -23,7 +23,7 @@ from attribute_planner.learning.policy_gradient import (
     returns_of,
     weighted_mean,
 )
-from attribute_planner.learning.progress import Watch, nobody
+from attribute_planner.learning.progress import Watch, no_callback
 from attribute_planner.models.policy import GoalPolicy, PolicyOutput
 
 Key = jax.Array
@@ -95,7 +95,7 @@ def train(
     config: ActorCriticConfig,
     *,
     key: Key,
-    watch: Watch = nobody,
+    watch: Watch = no_callback,
 ) -> ReactivePolicy:
     """A policy trained on tasks by A2C."""
     network_key, train_key = jax.random.split(key)

@@ -18,7 +18,7 @@ from attribute_planner.data.rollout import rollout
 from attribute_planner.environments.interface import Environment
 from attribute_planner.errors import unknown_name
 from attribute_planner.learning.inverse import InverseConfig, fit_inverse
-from attribute_planner.learning.progress import Watch, nobody
+from attribute_planner.learning.progress import Watch, no_callback
 from attribute_planner.models.encoders import NO_VALUE
 from attribute_planner.models.policy import GoalPolicy
 
@@ -81,7 +81,7 @@ def train(
     config: InverseBaselineConfig,
     *,
     key: Key,
-    watch: Watch = nobody,
+    watch: Watch = no_callback,
 ) -> ReactivePolicy:
     """A policy that predicts the (first) action between random states and later attributes."""
     if training_distribution not in INVERSE_DISTRIBUTIONS:

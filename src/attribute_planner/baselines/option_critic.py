@@ -29,7 +29,7 @@ from attribute_planner.learning.policy_gradient import (
     returns_of,
     weighted_mean,
 )
-from attribute_planner.learning.progress import Watch, nobody
+from attribute_planner.learning.progress import Watch, no_callback
 
 Key = jax.Array
 
@@ -45,8 +45,8 @@ class OptionCriticConfig:
     options: int = 8
     """Number of options; as in Harb et al."""
     deliberation_cost: float = 0.02
-    """η: by how much the value of others must be higher for an option to be terminated. Harb et al. try 0 to 0.03."""
-    exploring: float = 0.1
+    """η: by how much the value of another option must be higher to terminate an option. Harb et al. try 0 to 0.03."""
+    epsilon: float = 0.1
     """ε of the ε-greedy policy over options during training."""
 
 
@@ -88,7 +88,7 @@ def loss(
 def ending_loss(output: OptionOutput, held: jax.Array, config: OptionCriticConfig) -> jax.Array:
     """`[...]` β(s, ω) (Q(s, ω) − V(s) + η): minimal if an option ends where others are better by more than η."""
     held = jnp.maximum(held, 0)
-    lead = of_option(output.worth, held) - output.value(config.exploring)
+    lead = of_option(output.q_value, held) - output.value(config.epsilon)
     return of_option(output.end, held) * jax.lax.stop_gradient(lead + config.deliberation_cost)
 
 
@@ -112,12 +112,12 @@ def update(
 class OptionActor(Actor[jax.Array]):
     """Follows an option until it ends, then chooses another. Its memory is the option of each environment.
 
-    exploring: ε of the policy over options.
+    epsilon: ε of the policy over options.
     deterministic: whether terminations and actions are the most likely ones.
     """
 
     policy: OptionPolicy
-    exploring: float = eqx.field(static=True, default=0.0)
+    epsilon: float = eqx.field(static=True, default=0.0)
     deterministic: bool = eqx.field(static=True, default=False)
 
     def begin(self, num_envs: int, *, key: Key) -> jax.Array:
@@ -131,7 +131,7 @@ class OptionActor(Actor[jax.Array]):
         end = of_option(output.end, jnp.maximum(memory, 0))
         threshold = 0.5 if self.deterministic else jax.random.uniform(end_key, end.shape)
         ends = (end > threshold) | (memory == NO_OPTION)
-        option = jnp.where(ends, output.choice(self.exploring).sample(key=option_key), memory)
+        option = jnp.where(ends, output.choice(self.epsilon).sample(key=option_key), memory)
         followed = output.under(option)
         action = followed.mode() if self.deterministic else followed.sample(key=action_key)
         return option, action, Choice(memory, option, followed.log_prob(action), followed.baseline)
@@ -147,7 +147,7 @@ def train(
     config: OptionCriticConfig,
     *,
     key: Key,
-    watch: Watch = nobody,
+    watch: Watch = no_callback,
 ) -> OptionActor:
     """Options trained on tasks."""
     network_key, train_key = jax.random.split(key)
@@ -164,7 +164,7 @@ def train(
         training_distribution,
         config.training,
         new_train_state(policy, config.descent),
-        lambda train_state: OptionActor(train_state.policy, config.exploring),
+        lambda train_state: OptionActor(train_state.policy, config.epsilon),
         learn,
         name="option-critic",
         key=train_key,

@@ -1,7 +1,7 @@
-"""Options: policies that are followed for a while, when each of them is given up, and what each is worth.
+"""Options: policies that are followed for several steps, with the termination probability and the value of each.
 
-One network has them all: a body as the planner's policy has it, and for each option a head for its actions, one for its
-end and one for its worth. Where there are several units they follow one option together, and each acts by itself.
+One network has all options: the body of the planner's policy, and for each option a head for its actions, one for its
+termination and one for its value. Several units follow one option together, and each chooses its own action.
 """
 
 import equinox as eqx
@@ -19,16 +19,16 @@ Key = jax.Array
 
 
 class OptionOutput(eqx.Module):
-    """What is thought of a batch of situations.
+    """Output of the options for a batch of observations.
 
-    outputs: `[..., O, head]` of each option's policy, of each unit where there are several: `[..., U, O, head]`.
-    worth: `[..., O]` Q(s, ω): the expected return under each option.
-    end: `[..., O]` β(s, ω): the probability with which each option is given up here.
+    outputs: `[..., O, head]` of each option's policy; `[..., U, O, head]` if there are several units.
+    q_value: `[..., O]` Q(s, ω): the expected return under each option.
+    end: `[..., O]` β(s, ω): the probability that each option terminates here.
     active: `[..., U]` which units count, `None` for a single agent.
     """
 
     outputs: jax.Array
-    worth: jax.Array
+    q_value: jax.Array
     end: jax.Array
     active: jax.Array | None
     action_space: ActionSpace = eqx.field(static=True)
@@ -37,34 +37,35 @@ class OptionOutput(eqx.Module):
         """The output of the intra-option policies `[...]`; its baseline is the value of the option."""
         everyone = option if self.active is None else jnp.broadcast_to(option[..., None], self.active.shape)
         outputs = jnp.take_along_axis(self.outputs, everyone[..., None, None], axis=-2)[..., 0, :]
-        return PolicyOutput(distribution_of(self.action_space, outputs), of_option(self.worth, option), self.active)
+        return PolicyOutput(distribution_of(self.action_space, outputs), of_option(self.q_value, option), self.active)
 
-    def choice(self, exploring: float) -> Categorical:
-        """The policy over options: the worthiest, but any with probability `exploring`."""
-        best = jax.nn.one_hot(jnp.argmax(self.worth, axis=-1), self.worth.shape[-1])
-        return Categorical(jnp.log((1 - exploring) * best + exploring / self.worth.shape[-1]))
+    def choice(self, epsilon: float) -> Categorical:
+        """The ε-greedy policy over options."""
+        best = jax.nn.one_hot(jnp.argmax(self.q_value, axis=-1), self.q_value.shape[-1])
+        return Categorical(jnp.log((1 - epsilon) * best + epsilon / self.q_value.shape[-1]))
 
-    def value(self, exploring: float) -> jax.Array:
-        """`[...]` V(s): what a choice by that policy is worth."""
-        return jnp.sum(jnp.exp(self.choice(exploring).logits) * self.worth, axis=-1)
+    def value(self, epsilon: float) -> jax.Array:
+        """`[...]` V(s): the expected value under that policy."""
+        return jnp.sum(jnp.exp(self.choice(epsilon).logits) * self.q_value, axis=-1)
 
 
 class OptionPolicy(eqx.Module):
-    """A number of options: one body, and heads for actions, ends and worth. Units share all weights."""
+    """A number of options: one body, and heads for actions, terminations and values. Units share all weights."""
 
     encoder: Encoder
     action_head: Dense
-    worth_head: Dense
+    q_head: Dense
     end_head: Dense
     options: int = eqx.field(static=True)
     action_space: ActionSpace = eqx.field(static=True)
 
     def __init__(self, spec: EnvironmentSpec, hidden_size: int, options: int, *, key: Key) -> None:
-        encoder_key, action_key, worth_key, end_key = jax.random.split(key, 4)
+        encoder_key, action_key, q_key, end_key = jax.random.split(key, 4)
         self.encoder = encoder_for(spec.observation, spec.attributes, hidden_size, key=encoder_key)
-        # Small heads: at first nobody is decided, all options are worth nearly nothing, and half of them end.
+        # Small initial weights: policies are nearly uniform, values nearly zero, and termination probabilities one
+        # half.
         self.action_head = Dense(hidden_size, options * head_size(spec.actions), gain=0.01, key=action_key)
-        self.worth_head = Dense(hidden_size, options, gain=0.1, key=worth_key)
+        self.q_head = Dense(hidden_size, options, gain=0.1, key=q_key)
         self.end_head = Dense(hidden_size, options, gain=0.01, key=end_key)
         self.options, self.action_space = options, spec.actions
 
@@ -74,7 +75,7 @@ class OptionPolicy(eqx.Module):
         outputs = self.action_head(features)
         return OptionOutput(
             outputs.reshape(*outputs.shape[:-1], self.options, head_size(self.action_space)),
-            mean_over_units(self.worth_head(features), active),
+            mean_over_units(self.q_head(features), active),
             jax.nn.sigmoid(mean_over_units(self.end_head(features), active)),
             active,
             self.action_space,
@@ -82,5 +83,5 @@ class OptionPolicy(eqx.Module):
 
 
 def of_option(quantity: jax.Array, option: jax.Array) -> jax.Array:
-    """Of a quantity `[..., O]`, that of the options `[...]`."""
+    """Select the entries of the options `[...]` from `[..., O]`."""
     return jnp.take_along_axis(quantity, option[..., None], axis=-1)[..., 0]

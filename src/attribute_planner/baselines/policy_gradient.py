@@ -15,7 +15,7 @@ from attribute_planner.environments.interface import Environment
 from attribute_planner.learning import ppo, reinforce
 from attribute_planner.learning.policy_gradient import Batch, TrainState, new_train_state
 from attribute_planner.learning.ppo import PPOConfig
-from attribute_planner.learning.progress import Watch, nobody
+from attribute_planner.learning.progress import Watch, no_callback
 from attribute_planner.learning.reinforce import ReinforceConfig
 from attribute_planner.models.policy import GoalPolicy
 
@@ -48,7 +48,7 @@ def train(
     config: ReinforceBaselineConfig | PPOBaselineConfig,
     *,
     key: Key,
-    watch: Watch = nobody,
+    watch: Watch = no_callback,
 ) -> ReactivePolicy:
     """A policy trained on tasks by the learner that the settings name."""
     network_key, train_key = jax.random.split(key)

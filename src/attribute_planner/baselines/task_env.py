@@ -261,7 +261,7 @@ def task_envs(env: Environment, stages: tuple[Stage, ...], num_envs: int, *, tri
 
 
 def nothing_to_do(stages: Sequence[Stage]) -> AttributePlannerError:
-    """The error for tasks whose goals all hold at the start."""
+    """The error for tasks whose goals are all satisfied at the start."""
     names = ", ".join(stage.task.name for stage in stages)
     return AttributePlannerError(f"All goals drawn for {names} hold at the start: there is nothing to learn.")
 

@@ -1,1 +1,1 @@
-"""Benchmarks: speed beside that of peers, measured in the same run."""
+"""Benchmarks: speed compared with peers, measured in the same run."""

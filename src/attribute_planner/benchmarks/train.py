@@ -23,12 +23,12 @@ SAME_STEPS = "PPO from rejax, for the same number of steps at its measured rate;
 TARGETS = {"switches": 0.995, "crafting": 1.0}
 """The success on the main task that a training must lead to."""
 ATTEMPTS_TARGET = 0.995
-"""The success of attempts at neighbours that is timed on the way there."""
+"""The success rate of attempts up to which training is timed."""
 TASKS = 500
 
 
 def measure() -> list[Measurement]:
-    """Each environment of `TARGETS`, trained from nothing on whatever device there is."""
+    """Each environment of `TARGETS`, trained from scratch on the current device."""
     return [line for name in TARGETS for line in measure_training(name, default_config(name))]
 
 

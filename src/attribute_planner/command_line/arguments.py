@@ -7,7 +7,7 @@ import tyro
 
 
 def shown_as(metavar: str) -> Any:
-    """An argument whose help text says itself what the default is."""
+    """An argument whose help text states its default."""
     return tyro.conf.arg(metavar=metavar, help_behavior_hint="")
 
 

@@ -19,7 +19,7 @@ BENCHMARKS = {
 
 
 def benchmark(names: tyro.conf.Positional[Names] = (), json: bool = False) -> int:
-    """Measure speed, side by side with other packages.
+    """Measure speed, compared with other packages.
 
     Both sides are measured in the same process on the same machine.
 

@@ -5,11 +5,11 @@ from attribute_planner.command_line.printing import busy, console, print_json
 
 
 def diagnose(run: Run, episodes: int = 20, seed: int = 0, json: bool = False) -> int:
-    """Say why an agent succeeds or fails: what holds it back and what to change, the most important first.
+    """List the reasons why an agent fails, the most important first, and what to change.
 
     Args:
         run: Run directory, or name of a shipped agent.
-        episodes: Number of episodes of each task to run. 0: judge by plans alone.
+        episodes: Number of episodes of each task to run; 0 to use plans only.
         seed: Random seed of the tasks.
         json: Print the result as JSON.
     """

@@ -16,13 +16,15 @@ def evaluate(
     seed: int = 0,
     json: bool = False,
 ) -> int:
-    """Measure the success rate of an agent on a task, with its 95 % interval, and count the reasons of failures.
+    """Measure the success rate of an agent on a task, with its 95 % interval, and count the kinds of failures.
 
     Args:
         run: Run directory, or name of a shipped agent.
         task: Task of the agent's environment (`attribute-planner envs` lists them). Default: the main task.
         episodes: Number of episodes, each with a new goal.
-        mode: Execution mode: `default`, or `paper` for the algorithm as published.
+        mode: Execution mode: `default`, `paper` (as published), or `default` with one part changed: `no-time`,
+            `no-evidence`, `no-lookahead`, `trust-model`, `no-observation-search`, `no-nearest-set`,
+            `no-goal-relaxation`.
         estimator: Estimator of c_π: `ratio` (as published), `posterior`, `alike`, `visits` (an ablation of the paper).
             Default: that of the training run.
         true_attributes: Give the agent the true attributes instead of those that its detector predicts.

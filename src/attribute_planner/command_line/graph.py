@@ -15,7 +15,7 @@ def graph(run: Run, export: OptionalPath = None, edges: int = 5, json: bool = Fa
     Args:
         run: Run directory, or name of a shipped agent.
         export: Write the graph to this file, as .graphml, .json or .dot, or an image of it, as .png or .svg.
-        edges: Number of transitions to show, both of the most and of the least reliable.
+        edges: Number of most reliable and of least reliable transitions to show.
         json: Print the result as JSON.
     """
     import attribute_planner as ap

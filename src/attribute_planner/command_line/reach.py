@@ -16,7 +16,7 @@ def reach(
     gif: OptionalPath = None,
     json: bool = False,
 ) -> int:
-    """Run one episode in which an agent plans and executes a path to a goal.
+    """Run one episode: the agent plans a path to a goal and executes it.
 
     The exit status is 0 only if the goal is reached.
 
@@ -26,7 +26,7 @@ def reach(
             Attributes that are not named may have any value.
         seed: Random seed of the episode.
         max_steps: Maximum number of environment steps. Default: the limit of the environment's main task.
-        mode: Execution mode: `default`, or `paper` for the algorithm as published.
+        mode: Execution mode: `default`, or `paper` (as published); `evaluate --help` lists all.
         gif: Write an animation of the episode to this file.
         json: Print the result as JSON.
     """

@@ -25,25 +25,26 @@ def reproduce(
     docs: Annotated[tuple[Path, ...], shown_as("[PATH ...]")] = (),
     json: bool = False,
 ) -> int:
-    """Reproduce the tables of the paper, and our own tables; or, with `strangers`, the suite of other environments.
+    """Reproduce the tables of the paper, and our own; or `strangers`, the suite of public environments.
 
     A run is one training with its measurements. Recorded runs are not repeated; an interrupted run is resumed.
 
     Args:
         tables: Tables to fill. Default: all of
             grid-worlds, blocks, sample-size, continuous, starcraft, detector, exploration, grid-worlds-changes,
-            blocks-changes. `strangers`, which stands alone, is the suite of public environments.
-        seeds: Seeds per row; default: 5 (3 for baselines) at the scale `paper`, 1 at the scale `small`.
-        scale: `paper` for full budgets (needs a GPU), `small` for budgets that fit two CPU cores.
-        runs: Only these runs, or those whose names start so.
+            blocks-changes. `strangers`, the suite of public environments, cannot be combined with tables.
+        seeds: Number of seeds per row. Default: 5 (3 for baselines) at the scale `paper`, 1 at the scale `small`.
+        scale: `paper` for full budgets (needs a GPU), `small` for budgets that two CPU cores can run.
+        runs: Only these runs; a name may be the beginning of the names of several runs.
         only: Only the runs in these environments.
-        dry_run: List the runs with an estimate of their durations, and do nothing else.
+        dry_run: Only list the runs, with their estimated durations.
         only_train: Train without measuring; another call, perhaps on another machine, can measure later.
         processes: Number of processes.
-        records: Folder of the records, one file per run; default: reproduction/records.
-        work: Folder of the run directories; default: runs/reproduce. Models that are trained there are only measured.
-        report: Path of the report; default: REPRODUCTION.md (reproduction/small.md at the scale `small`).
-        docs: Documents whose tables, between marks of the form `<!-- results: TABLE -->`, are regenerated.
+        records: Folder of the records, one file per run. Default: reproduction/records.
+        work: Folder of the run directories. Default: runs/reproduce. Models that are already trained there are only
+            measured.
+        report: Path of the report. Default: REPRODUCTION.md (reproduction/small.md at the scale `small`).
+        docs: Documents to update: their tables between marks of the form `<!-- results: TABLE -->` are regenerated.
         json: Print the list of runs as JSON.
     """
     from attribute_planner.configuration import require_positive
@@ -60,7 +61,7 @@ def reproduce(
             require_positive(name, number)
     if STRANGERS in tables:
         if len(tables) > 1 or only_train or docs:
-            raise ConfigurationError(f"`{STRANGERS}` takes no other tables, no --only-train and no --docs.")
+            raise ConfigurationError(f"`{STRANGERS}` cannot be combined with tables, --only-train or --docs.")
         return reproduce_strangers(
             seeds=seeds,
             scale=scale,

@@ -21,7 +21,7 @@ def reproduce_strangers(
     report: Path | None,
     json: bool,
 ) -> int:
-    """Train and measure every world of the suite, or only list the runs; returns the exit code."""
+    """Train and measure every environment of the suite, or only list the runs; returns the exit status."""
     from attribute_planner.experiments.records import is_recorded
     from attribute_planner.experiments.run_one import Folders
     from attribute_planner.experiments.running import COMPILED, end_in_order_when_told

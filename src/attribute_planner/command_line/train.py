@@ -26,10 +26,11 @@ def train(
     Args:
         env: Name of a built-in environment (`attribute-planner envs` lists them).
         seed: Random seed.
-        steps: Total number of environment steps of all phases. Default: that of the environment's preset.
+        steps: Number of environment steps of all phases together. Default: that of the environment's preset.
         out: Run directory. Default: runs/ENV-SEED.
         resume: Continue the run in --out with its own settings and seed, for --steps steps in total if given.
-        refine: Look for missing attributes after half of the rounds, and add them as hidden ones.
+        refine: Search for missing attributes after half of the rounds, and add them as hidden attributes. Needs
+            practise.method=dqn or sac and at least 2 rounds.
         preset: Settings to start from: `default`, or `paper` for the algorithm as published.
         set: Settings to change, for example practise.num_envs=512 explore.policy=random detect.learn=true.
         tensorboard: Also write metrics for TensorBoard into the run directory.
@@ -42,8 +43,10 @@ def train(
     from attribute_planner.storage.settings import with_setting
 
     use_user_compilation_cache()
-    if resume and (set or preset):
-        raise ConfigurationError("--resume continues with the settings of the run: --set and --preset cannot be given.")
+    if resume and (set or preset or refine):
+        raise ConfigurationError(
+            "--resume continues with the settings of the run: --set, --preset and --refine cannot be given."
+        )
     environment = ap.make(env)
     config = paper_config(env) if preset == "paper" else default_config(env)
     for assignment in set:

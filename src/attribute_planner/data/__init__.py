@@ -1,1 +1,1 @@
-"""Experience: rollouts of actors in environments, and what they leave behind."""
+"""Experience: actors, rollouts, trajectories, the replay buffer and recorded datasets."""

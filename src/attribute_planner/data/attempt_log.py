@@ -1,4 +1,4 @@
-"""The last attempts of practice, as places in the replay buffer: a few numbers each, no copies of observations."""
+"""The last attempts of practice, as positions in the replay buffer: a few numbers each, without observations."""
 
 import numpy as np
 
@@ -9,13 +9,13 @@ from attribute_planner.environments.spaces import ObservationSpec
 from attribute_planner.environments.splits import flat_observation
 
 KEPT_ATTEMPTS = 20_000
-"""Attempts that are kept, the latest ones."""
+"""Number of attempts that are kept, the latest ones."""
 
 MAX_VALUES = 16_000_000
-"""Numbers in the observations of a record; of large observations, fewer attempts are shown."""
+"""Largest number of values in all observations of a record; with large observations it has fewer attempts."""
 
 EPISODES_PER_ENV = 2**20
-"""More than an environment begins while its steps are in the buffer."""
+"""More episodes than an environment begins while its steps are in the buffer."""
 
 
 class AttemptLog:

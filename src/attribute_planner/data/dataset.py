@@ -8,9 +8,9 @@ consecutive. A part of a structured observation or action has a name with a dot:
 
 Attributes that `refine` adds in the course of a run come last; the specification and `Dataset` leave them out.
 
-observation      before the step, as the specification says
+observation before the step, in the format of the specification
 attributes       int[T, B, A] the index of each attribute's value before the step, detected if there is a detector
-action           what was done
+action the action
 next_attributes  int[T, B, A] the attribute values after the step, before any reset
 goal             int[T, B, A] the attribute values that were pursued; −1 if none were
 terminated       bool[T, B] the episode ended for good with this step
@@ -40,7 +40,7 @@ EXPERIENCE = "experience"
 
 
 class Pursued(NamedTuple):
-    """What is recorded about a decision.
+    """The recorded information about a decision.
 
     goal: `int[T, B, A]` the attribute values that were pursued; `NO_GOAL` if none were.
     """
@@ -67,7 +67,7 @@ class Dataset:
 
     @cached_property
     def spec(self) -> EnvironmentSpec:
-        """What is known about the environment."""
+        """The specification of the environment."""
         try:
             return spec_from_json(json.loads((self.path / SPEC).read_text()))
         except (ValueError, LookupError, TypeError, AttributeError) as error:

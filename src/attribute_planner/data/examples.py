@@ -69,9 +69,9 @@ def random_examples(
     episode_steps: int | None = None,
     every: int = 1,
 ) -> Examples:
-    """`count` steps of random play, each environment's `every`-th only.
+    """`count` steps with random actions; only every `every`-th step of each environment is kept.
 
-    action_repeat: the mean number of steps for which an action is held.
+    action_repeat: the mean number of steps for which an action is repeated.
     episode_steps: the length of an episode; by default the environment's own.
     """
     envs, actor, space = env.vector_env(min(num_envs, count)), RandomActions(env, action_repeat), env.attributes
@@ -103,7 +103,7 @@ def require_change(examples: Examples) -> None:
     """An error unless some example changed an attribute."""
     if not examples.changed.any():
         raise AttributePlannerError(
-            f"None of {examples.size:,} steps changed an attribute, as far as is detected; nothing can be learned from "
+            f"None of {examples.size:,} steps changed a detected attribute, so nothing can be learned from "
             "them: take more (explore.steps), or learn the detector better (detect.num_labels, detect.fit.updates)."
         )
 

@@ -1,4 +1,4 @@
-"""Random actions: a new one at each step, or held for several steps on average."""
+"""Random actions: a new one at each step, or each repeated for several steps on average."""
 
 from typing import Any
 
@@ -17,9 +17,9 @@ KEPT_WITHIN = 0.03
 
 
 class RandomActions(Actor[Action]):
-    """Acts at random. Its memory is the last action.
+    """Takes random actions. Its memory is the last action.
 
-    action_repeat: the mean number of steps for which an action is held; each unit holds its own.
+    action_repeat: the mean number of steps for which an action is repeated, by each unit separately.
     """
 
     env: Environment = eqx.field(static=True)
@@ -44,8 +44,8 @@ def any_action(env: Environment, num_envs: int, *, key: Key) -> Action:
 def kept_up(env: Environment, held: Action, action_repeat: float | jax.Array, *, key: Key) -> Action:
     """The actions that are held, except for a random fraction 1 / action_repeat, which is drawn again.
 
-    Of a choice with a point, the point is held and the choice is drawn at each step, so that different things are done
-    in the same place.
+    Of a mixed action, the point is repeated and the choice is drawn at each step, so that different choices are made at
+    the same point.
     """
     shape = jax.tree.leaves(held)[0].shape[: 1 if env.num_units is None else 2]
     fresh_key, change_key, near_key = jax.random.split(key, 3)

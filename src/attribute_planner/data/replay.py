@@ -29,7 +29,7 @@ class ReplayBatch(NamedTuple):
     next_observation, next_values: where the return is bootstrapped.
     reached: `bool[N]` the goal was reached before that.
     discount: `float32[N]` the discount of what is bootstrapped, or of the goal; 0 if the episode ended without it.
-    weight: `float32[N]` 0 for steps whose sequel is not known.
+    weight: `float32[N]` 0 for steps whose successor is not known.
     """
 
     observation: Observation
@@ -44,7 +44,7 @@ class ReplayBatch(NamedTuple):
 
 
 class ReplayState(NamedTuple):
-    """Where a buffer stands; with its rows, all that is needed to continue.
+    """The counters of a buffer; with its rows, all that is needed to continue.
 
     end: the number of rows that were ever added; row i is stored at place i modulo `rows`.
     rows: the number of rows that it can hold.
@@ -79,7 +79,7 @@ class Replay:
 
     @property
     def end(self) -> int:
-        """The number that the next step of each environment will have; steps are numbered from 0 for ever."""
+        """The number that the next step of each environment will have; steps are numbered from 0."""
         return self._end
 
     @property
@@ -101,7 +101,7 @@ class Replay:
     def append_values(self, values_of: Callable[[Observation], np.ndarray]) -> None:
         """Describe all steps by further attributes, whose values `[..., H]` follow from observations `[..., *shape]`.
 
-        A goal that was pursued asks for the values at the time. The observation after the last step of an episode is
+        The goal of a step gets the values at that step. The observation after the last step of an episode is
         not known: the new values are taken to stay as they were.
         """
         columns = self._columns
@@ -119,7 +119,7 @@ class Replay:
 
     @property
     def state(self) -> ReplayState:
-        """Where it stands."""
+        """The counters of the buffer."""
         return ReplayState(self._end, self._rows, self.pending)
 
     def rows_since(self, row: int) -> "tuple[int, Columns] | None":
@@ -172,7 +172,7 @@ class Replay:
         return min(self.capacity, int(MAX_BYTES / bytes_of_step))
 
     def cut(self) -> None:
-        """What is added next does not follow the last steps: other episodes begin."""
+        """Mark the end of all episodes: the steps that are added next begin new ones."""
         if self._columns is not None:
             self._columns.over[(self._end - 1) % self._rows] = True
             self._sequel = None
@@ -180,9 +180,9 @@ class Replay:
     def sample(
         self, count: int, *, hindsight: float, discount: float, n_step: int, random: np.random.Generator
     ) -> ReplayBatch:
-        """`count` random steps, each with a goal: one that was reached later, or else the one that was pursued.
+        """`count` random steps, each with a goal: one that was reached later, or the one that was pursued.
 
-        hindsight: the share of steps with a goal in hindsight; those that pursued nothing always have one.
+        hindsight: the fraction of steps with a goal in hindsight; steps without a pursued goal always have one.
         """
         columns, sequel = self._columns, self._read_sequel()
         assert columns is not None, "the buffer is empty"
@@ -292,10 +292,10 @@ def widened(columns: Columns, values_of: Callable[[Observation], np.ndarray]) ->
 
 
 class Sequel(NamedTuple):
-    """What follows each row, oldest first.
+    """The successors of each row, oldest first.
 
     place: `[n]` where each row is stored.
-    over: `bool[n, B]` nothing that follows is known to belong to the same episode.
+    over: `bool[n, B]` whether the episode ends with this row, as far as is known.
     next_change: `[n, B]` the next row, this one included, whose step changed the attributes in the same episode;
         `NEVER` if there is none.
     episode_end: `[n, B]` the last row of the episode.
@@ -311,7 +311,7 @@ NEVER = 2**30
 
 
 def sequel_of(columns: Columns, end: int, filled: int, rows: int) -> Sequel:
-    """What follows each of the `filled` rows before `end`."""
+    """The successors of each of the `filled` rows before `end`."""
     place = np.arange(end - filled, end) % rows
     over, number = columns.over[place], np.arange(filled, dtype=np.int32)[:, None]
     over[-1] = True

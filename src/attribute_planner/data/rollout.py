@@ -197,7 +197,7 @@ def _start_states(
 
 
 def _timestep(env: PureEnvironment, detector: AttributeDetector | None, states: Any, truncated: jax.Array) -> TimeStep:
-    """What a step led to. What nobody uses of it is not computed."""
+    """The result of a step. XLA removes the parts that are not used."""
     observation = jax.vmap(env.observe)(states)
     attributes = jax.vmap(env.describe)(states) if detector is None else detector(observation)
     truncated = truncated | jax.vmap(env.truncated)(states)
@@ -216,9 +216,9 @@ def _ends(actor: Actor, memory: Any, timestep: TimeStep) -> tuple[Any, Any]:
 
 
 class Decision(NamedTuple):
-    """What the actor decided.
+    """The actor's decision.
 
-    env_key, reset_key: for the environments; made in the same call, since one call costs about as much as a decision.
+    env_key, reset_key: keys for the environments, computed in the same call to save a dispatch.
     """
 
     memory: Any
@@ -257,7 +257,8 @@ def _host_loop(
         age += 1
         truncated = timestep.truncated if episode_steps is None else timestep.truncated | (age >= episode_steps)
         attributes = _attributes(detector, timestep)
-        # The next decision is made at once. Where an episode ends it is made again, with what the next one shows.
+        # The next decision is made at once. If an episode ends, it is made again with the first observation of the
+        # next.
         seen = timestep.observation, attributes, timestep.terminated, truncated, timestep.states
         memory, outcome, over, truncated, following = observe_and_decide(actor, decision.memory, seen, key, number + 1)
         kept = {"observation": episodes.observation, "snapshot": episodes.states, "nothing": None}[keep]

@@ -1,4 +1,4 @@
-"""What acts, and the record of it: `Actor` and `Trajectories`."""
+"""`Actor`, which chooses actions, and `Trajectories`, the recorded steps."""
 
 import abc
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
@@ -30,13 +30,14 @@ class Actor(eqx.Module, Generic[Memory]):
 
     @abc.abstractmethod
     def act(self, memory: Memory, observation: Observation, attributes: Any, *, key: Key) -> tuple[Memory, Action, Any]:
-        """An action for each environment, and `info`: anything about the decision that is worth recording.
+        """An action for each environment, and `info`, which is recorded with it.
 
         attributes: `int32[B, A]` the current values, detected if there is a detector; `None` if they are not known.
         """
 
     def observe(self, memory: Memory, timestep: TimeStep) -> tuple[Memory, Any]:
-        """Take in the result of the step, before any reset, and return its `outcome`, which is recorded."""
+        """Update the memory with the result of the step, before any reset, and return an `outcome`, which is
+        recorded."""
         del timestep
         return memory, None
 
@@ -46,7 +47,7 @@ class Actor(eqx.Module, Generic[Memory]):
         return None
 
     def active(self, memory: Memory) -> np.ndarray | None:
-        """`bool[B]` which environments to step; `None` for all. Asked of actors that are not traceable.
+        """`bool[B]` which environments to step; `None` for all. Only called for actors that are not traceable.
 
         An environment that is not active is neither stepped nor reset, and the rollout ends when none is active.
         """
@@ -60,12 +61,12 @@ class Trajectories(NamedTuple):
     observation: before the step: the observation, or the snapshot that `env.observe_batch` turns into observations;
         `None` if it was not kept.
     attributes: `uint32[T, B, W]` the packed attribute set before the step; `None` if attributes are not known.
-    action, info: what the actor did, and what it said about it.
+    action, info: the action, and the actor's `info`.
     next_attributes: `uint32[T, B, W]` the packed attribute set after the step, before any reset.
-    terminated: `bool[T, B]` the episode ended for good with this step.
-    truncated: `bool[T, B]` the episode was cut off after this step, by a time limit or because the actor wanted a
-        reset. The next row belongs to another episode.
-    outcome: what the actor said about the result.
+    terminated: `bool[T, B]` the episode terminated with this step.
+    truncated: `bool[T, B]` the episode was truncated after this step, by a time limit or by the actor. The next row
+        belongs to another episode.
+    outcome: the actor's `outcome`.
     """
 
     observation: Any

@@ -1,1 +1,1 @@
-"""Diagnosis: why an agent succeeds or fails, from its table, its attempts and its environment."""
+"""Diagnosis: the reasons why an agent fails, from its table, its attempts and its environment."""

@@ -1,4 +1,4 @@
-"""Transitions that work in some states only, which the attributes do not tell apart."""
+"""Transitions that succeed in some states only, which the attributes do not distinguish."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Plans that promise more, or less, than is reached."""
+"""Plans whose probability differs from the measured success."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ TOLERANCE = 0.05
 """Planned success may be this far outside the interval of the measured one."""
 
 BROKEN_PROMISE, MODESTY = 0.5, 0.1
-"""Importance of the difference if plans promise too much, whose cause other findings may name, or too little."""
+"""Importance of the difference if the probability is too high, whose cause other findings may name, or too low."""
 
 
 def measured_tasks(asked: Sequence[Asked]) -> list[Measured]:
@@ -35,8 +35,8 @@ def miscalibrated(measured: Sequence[Measured]) -> list[Finding]:
         weight = BROKEN_PROMISE if more > less else MODESTY
         advice = "Attempts in practice differ from episodes: train for more steps." if more > less else ""
         message = (
-            f"Plans for task {each.task!r} promise {percent(each.planned)}, and {each.successes} of {each.episodes} "
-            f"episodes succeed. {advice}"
+            f"Plans for task {each.task!r} have a mean probability of {percent(each.planned)}, but {each.successes} of "
+            f"{each.episodes} episodes succeed. {advice}"
         ).strip()
         importance = weight * abs(each.planned - each.successes / each.episodes) / len(measured)
         findings.append(Finding("miscalibrated", message, importance, vars(each)))

@@ -23,9 +23,9 @@ PLANS = 20
 
 
 def diagnose(agent: Agent, *, episodes: int = 20, seed: int = 0) -> Diagnosis:
-    """Why an agent succeeds or fails.
+    """The reasons why an agent fails, the most important first.
 
-    episodes: how many to run of each task; 0 to judge by plans alone.
+    episodes: number of episodes of each task; 0 to use plans only.
     """
     return diagnosis_of_agent(agent, ask(agent, episodes or PLANS, run=episodes > 0, key=jax.random.key(seed)))
 

@@ -1,4 +1,4 @@
-"""`Finding` and `Diagnosis`: what holds an agent back, as data and in words."""
+"""`Finding` and `Diagnosis`: reasons for failures, as data and as text."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,11 +7,11 @@ from typing import Any
 KINDS = {
     "unseen-value": "a declared value that training never saw",
     "no-way": "a goal to which no known transitions lead, or not within the step limit",
-    "weak-edge": "a transition on plans that seldom succeeds or was hardly tried",
-    "aliasing": "a transition that works in some states only, which the attributes do not tell apart",
+    "weak-edge": "a transition on plans that rarely succeeds or was rarely attempted",
+    "aliasing": "a transition that succeeds in some states only, which the attributes do not distinguish",
     "noise": "an attribute that changes at random",
     "detector": "a detector that is often wrong, or was tested on few labels",
-    "miscalibrated": "plans that promise more, or less, than is reached",
+    "miscalibrated": "plans whose probability differs from the measured success",
 }
 """The kinds of findings, and what each means."""
 
@@ -21,7 +21,7 @@ class Finding:
     """One reason for failures.
 
     kind: a name in `KINDS`.
-    message: what was seen, with its evidence, and what to change.
+    message: the observation, its evidence, and what to change.
     importance: estimated share of the goals of the tasks that fail because of it, from 0 to 1.
     evidence: the numbers behind the message; plain values.
     """
@@ -34,7 +34,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Measured:
-    """How the agent did on a few episodes of a task.
+    """Success on some episodes of a task.
 
     planned: mean probability of the plans at the start.
     """
@@ -47,7 +47,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """Why an agent succeeds or fails.
+    """The reasons why an agent fails.
 
     findings: the most important first; empty if nothing was found.
     measured: one entry for each task; empty if no episodes were run.

@@ -1,4 +1,4 @@
-"""The goals that tasks ask for, with the plans that the agent makes for them."""
+"""Goals of the tasks, and the agent's plans for them."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -58,9 +58,9 @@ def _finding(attribute: Attribute, unseen: np.ndarray, share: float) -> Finding:
     listed = " and ".join(f"{attribute.name}={value}" for value in values)
     if len(values) > MAX_LISTED:
         listed = f"{len(values)} of the {attribute.size} values of {attribute.name}"
-    were, asks = ("was" if len(values) == 1 else "were"), f"{percent(share)} of the goals of the tasks ask for it. "
+    were, asks = ("was" if len(values) == 1 else "were"), f"{percent(share)} of the goals of the tasks need it. "
     message = (
         f"{listed} {were} never seen in training. {asks if share else ''}Check that the state can have this value and "
-        "that it is described correctly; if it takes a long way, train for more steps."
+        "that it is described correctly; if it is hard to reach, train for more steps."
     )
     return Finding("unseen-value", message, share or NOT_ASKED, {"attribute": attribute.name, "values": values})

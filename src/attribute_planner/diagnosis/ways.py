@@ -60,7 +60,7 @@ def _no_way(graph: Graph, each: Asked, share: float) -> Finding:
             "impossible; if it is not, train for more steps."
         )
     text = goal.text(space)
-    message = f"No way to {text} is known, for {percent(share)} of the goals of the tasks. {where}"
+    message = f"No path to {text} is known, for {percent(share)} of the goals of the tasks. {where}"
     return Finding("no-way", message, share, {"task": each.task.name, "goal": text, "sets": ends})
 
 

@@ -1,4 +1,4 @@
-"""Transitions that hold plans back: they seldom succeed, or were hardly tried."""
+"""Transitions on plans that rarely succeed, or were rarely attempted."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ MIN_IMPORTANCE = 0.02
 """Transitions that fail a smaller share of the goals are not reported."""
 
 FEW_ATTEMPTS = 10
-"""With fewer attempts than these, a transition was hardly tried."""
+"""A transition with fewer attempts was rarely attempted."""
 
 TINY = 1e-6
 """Least probability of a transition, so that its logarithm is finite."""
@@ -25,7 +25,7 @@ TINY = 1e-6
 class WeakChange:
     """A change of attributes on plans, made by one or more edges.
 
-    change: the change, for people.
+    change: the change as text.
     loss: estimated share of the goals that fail because of it.
     share: share of the goals whose plans contain it.
     attempts, successes: of its edges on plans.
@@ -89,10 +89,10 @@ def _finding(weak: WeakChange) -> Finding:
     tried = f"succeeded in {weak.successes:.0f} of {weak.attempts:.0f} recent attempts"
     advice = "Train for more steps, or allow longer attempts (practise.max_attempt_steps)"
     if weak.attempts < FEW_ATTEMPTS:
-        tried = f"was hardly tried ({weak.attempts:.0f} recent attempts)"
+        tried = f"was rarely attempted ({weak.attempts:.0f} recent attempts)"
         advice = "Train for more steps"
     elif weak.successes < weak.attempts / 2:
-        advice += "; if it can only be made from some states, name the attribute that tells them apart"
+        advice += "; if it is only possible from some states, add the attribute that distinguishes them"
     message = f"Changing {weak.change} {tried}, and {percent(weak.share)} of the plans need it. {advice}."
     evidence = {
         "change": weak.change,

@@ -17,7 +17,7 @@ MAX_EDGES = 20_000
 
 
 def draw_graph(path: Path, table: TransitionTable, plan: Plan | None = None) -> None:
-    """Write an image of a table, with a plan drawn into it if one is given."""
+    """Write an image of a table, with a plan if one is given."""
     if path.suffix not in IMAGE_SUFFIXES:
         raise unknown_name("image format", path.suffix or str(path), IMAGE_SUFFIXES)
     from matplotlib.figure import Figure

@@ -11,7 +11,7 @@ SHOWN = {
     "detect": {"error_full_set": "error {:.2%}"},
     "explore": {"sets": "{:,} sets", "edges": "{:,} edges", "unseen_values": "{:,} declared values not seen"},
     "forward_model": {"error": "error {:.2%}"},
-    "inverse": {"surprise": "loss {:.3f}"},
+    "inverse": {"loss": "loss {:.3f}"},
     "practise": {"goals_reached": "{:.0%} of goals reached", "weakest_edge": "weakest edge on plans: {}"},
     "refine": {"findings": "{0[0]}"},
     "model_edges": {"sets": "{:,} sets", "edges": "{:,} edges"},

@@ -38,7 +38,9 @@ def with_hidden_attributes(env: Environment, splits: Sequence[Split]) -> Environ
         raise ConfigurationError(f"{base.name} has several units; hidden attributes need one observation per state.")
     taken = [name for name in base.attributes.names if name.startswith(NAME)]
     if taken:
-        raise ConfigurationError(f"{base.name} has an attribute {taken[0]!r}; names with {NAME!r} are for hidden ones.")
+        raise ConfigurationError(
+            f"{base.name} has an attribute {taken[0]!r}; names with {NAME!r} are for hidden attributes."
+        )
     return _RefinedPure(base, splits) if isinstance(base, PureEnvironment) else _RefinedHost(base, splits)
 
 

@@ -22,7 +22,7 @@ ENVIRONMENTS: dict[str, str] = {
 
 
 def make(name: str, **parameters: Any) -> Environment:
-    """The built-in environment with this name. `parameters` are those of its builder."""
+    """The built-in environment with this name. `parameters` are its settings, such as `size` of the grid worlds."""
     build = builder(name)
     known = inspect.signature(build).parameters
     for parameter, value in parameters.items():

@@ -23,7 +23,7 @@ MAX_LISTED_CODES = 6
 
 
 def indexed_name(component: int) -> str:
-    """`observation[3]`, the name of a component that has no better one."""
+    """`observation[3]`, the default name of a component."""
     return f"observation[{component}]"
 
 

@@ -47,7 +47,7 @@ class EnvironmentReport:
     environment: name of the environment.
     steps, episodes: number of steps and of finished episodes in all environments together.
     attribute_sets, transitions: number of different ones observed; `None` if f is not given.
-    observation: what the agent makes of each part of an observation.
+    observation: how the network encodes each part of an observation.
     tasks: names of the tasks.
     image: height and width of rendered images; `None` if the environment cannot be rendered.
     warnings: what is unusual but possible.
@@ -76,7 +76,8 @@ class EnvironmentReport:
 
 
 def check_environment(env: Environment, steps: int = 200, seed: int = 0) -> EnvironmentReport:
-    """Take `steps` random steps in a few environments and sample every task; raise an error at the first fault."""
+    """Take `steps` random steps in each of a few environments and sample every task; raise an error at the first
+    fault."""
     require_positive("steps", steps)
     action_key, purity_key, step_key, partial_key, task_key = jax.random.split(jax.random.key(seed), 5)
     with blaming(env, "declaration"):
@@ -267,6 +268,6 @@ def _warnings(env: Environment, observed: Observed, steps: int) -> list[str]:
     if not env.has_attribute_fn:
         return warnings
     if not observed.changed.any():
-        return [*warnings, f"no attribute changed in {steps} random steps: random actions do not explore it."]
+        return [*warnings, f"no attribute changed in {steps} random steps: random exploration finds no transitions."]
     constant = [name for name, changed in zip(env.attributes.names, observed.changed, strict=True) if not changed]
     return [*warnings, *(f"attribute {name!r} never changed in {steps} random steps." for name in constant)]

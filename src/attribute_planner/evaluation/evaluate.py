@@ -21,18 +21,18 @@ from attribute_planner.planning.executor import Executor, executor_named
 Key = jax.Array
 
 AT_ONCE = 1000
-"""How many episodes run side by side."""
+"""Number of episodes that run in parallel."""
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """How an agent did on a task.
+    """The result of an agent on a task.
 
     success: share of the episodes that reached the goal; interval: its 95 % interval.
     mean_steps: environment steps of the successful ones.
-    planned: mean probability that the plans promised at the start.
+    planned: mean probability of the plans at the start.
     oracle: share of the same tasks that the environment's own scripted policy solves; `None` where there is none.
-    failures: why the others failed, in words, and how many; the most frequent reason first.
+    failures: number of failures by reason, the most frequent first.
     """
 
     environment: str
@@ -52,7 +52,10 @@ class Evaluation:
 def evaluate(
     agent: Agent, task: str | None = None, *, episodes: int = 1000, mode: str = "default", seed: int = 0
 ) -> Evaluation:
-    """The success rate of an agent on fresh tasks; those solved at the start are drawn again."""
+    """The success rate of an agent on new tasks, none of them solved at the start.
+
+    task: name of a task of the environment; the main task by default.
+    mode: the execution mode, a name in `EXECUTORS`."""
     require_positive("episodes", episodes)
     chosen, executor = agent.task(task), executor_named(mode)
     done: list[Episode] = []
@@ -70,7 +73,7 @@ def evaluate(
 def attempt_tasks(
     agent: Agent, task: Task, count: int, executor: Executor, *, key: Key
 ) -> tuple[list[Episode], list[bool]]:
-    """`count` episodes, side by side; and whether the environment's oracle, if it has one, solves the same tasks."""
+    """`count` episodes in parallel, and whether the environment's oracle, if it has one, solves the same tasks."""
     start_key, goal_key, pursue_key = jax.random.split(key, 3)
     envs = agent.env.vector_env(count)
     try:

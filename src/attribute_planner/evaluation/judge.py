@@ -1,4 +1,4 @@
-"""The judge: knows the true attributes and says whether a goal was reached. The agent never sees what it sees."""
+"""The judge: decides by the true attributes whether a goal was reached. The agent does not observe them."""
 
 from collections.abc import Sequence
 
@@ -16,9 +16,9 @@ def judge(
     trajectories: Trajectories,
     space: AttributeSpace,
 ) -> list[Episode]:
-    """The episodes with success and, where it is missing, the reason.
+    """The episodes with their success and, for failures, the reason.
 
-    start: true attributes at the start; `None` where the environment gives no f, and the agent's word is all there is.
+    start: true attributes at the start; `None` if there is no f, in which case the agent's detector decides.
     trajectories: the steps of all environments, with their true attributes.
     """
     if start is None:

@@ -1,4 +1,4 @@
-"""What the agent makes of each part of an observation, in a line, for `check_environment`."""
+"""How the network encodes each part of an observation, one line each, for `check_environment`."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Run an executor in a batch of environments, and have it judged."""
+"""Run an executor in a batch of environments, and judge the episodes."""
 
 import jax
 import numpy as np

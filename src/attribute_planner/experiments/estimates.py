@@ -106,6 +106,6 @@ GPU = {
     "blocks-continuous": Rates(start=30, practise=4e3, images=350e3, collect=4e3, tasks=4e3, image_size=128),
     "starcraft": Rates(start=25, explore=480e3, practise=450e3, tasks=450e3),
 }
-"""On an H200: measured on switches, blocks and StarCraft; the other rates, and all of `tasks`, are guesses."""
+"""On an H200: measured on switches, blocks and StarCraft; the other rates, and all of `tasks`, are estimates."""
 
 RATES = {"cpu": CPU, "gpu": GPU}

@@ -144,7 +144,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("tables", nargs="*", help="tables to fill; all if none is given")
     parser.add_argument("--scale", choices=list(SCALES), default="paper")
     parser.add_argument("--seeds", type=int, help="seeds per row; by default those of the scale")
-    parser.add_argument("--runs", nargs="*", default=[], help="only these runs, or those whose names start so")
+    parser.add_argument("--runs", nargs="*", default=[], help="only these runs, or those with such prefixes")
     parser.add_argument("--records", type=Path, default=RECORDS, help="folder of the records")
     parser.add_argument("--work", type=Path, default=WORK, help="folder of the run directories")
     parser.add_argument("--processes", type=int, default=1)

@@ -1,1 +1,1 @@
-"""How parts learn and where their experience comes from: what the phases and the baselines share."""
+"""Learners: policy gradients, DQN, SAC, inverse model and supervised fitting; shared by phases and baselines."""

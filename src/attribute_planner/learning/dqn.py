@@ -1,8 +1,8 @@
-"""DQN with hindsight: the discounted probability to reach a goal, learned off-policy from replayed steps.
+"""DQN with hindsight: learns the discounted probability of reaching a goal off-policy, from replayed steps.
 
 Q(s, a, ρ_goal) estimates E[γ^T · 1(the goal is reached)], a number between 0 and 1, where T is the number of steps
-until then. It is the sigmoid of the network's output, fitted by cross-entropy. Target values come from a target network
-that follows slowly, actions from the network itself (double Q-learning), over several steps at once.
+until then. It is the sigmoid of the network's output, fitted by cross-entropy. Targets are n-step returns: values come
+from a slowly updated target network, actions from the network itself (double Q-learning).
 """
 
 from dataclasses import dataclass
@@ -27,19 +27,19 @@ class DQNConfig:
     learning_rate: float = 1e-3
     """Step size of Adam."""
     batch_size: int = 256
-    """Steps of an update."""
+    """Number of steps in a batch."""
     replay_ratio: float = 16.0
-    """How often each step is learned from, on average."""
+    """How often each step is replayed, on average."""
     capacity: int = 500_000
-    """Steps in the replay buffer, and in the run directory; fewer if they need more than 2 GiB."""
+    """Number of steps in the replay buffer and in the run directory; fewer if they need more than 2 GiB."""
     n_step: int = 10
-    """Steps after which a return is bootstrapped."""
+    """Number of steps of a return before it is bootstrapped."""
     hindsight: float = 0.6
-    """Share of steps, in the beginning, whose goal is a set that was reached later, not the one that was pursued."""
+    """Initial fraction of steps whose goal is a set that was reached later instead of the pursued one."""
     last_hindsight: float = 0.2
-    """The same at the end. Where chance plays a part, what was reached with luck seems better than it is."""
+    """The same at the end. In a stochastic environment, goals in hindsight overestimate the probability of success."""
     target_rate: float = 0.01
-    """How fast the target network follows: its share of the network after an update."""
+    """Update rate of the target network (Polyak averaging)."""
     max_grad_norm: float = 1.0
     """Gradients with a larger global norm are scaled down to it."""
 
@@ -52,7 +52,7 @@ class DQNConfig:
             raise ConfigurationError("hindsight must be between 0 and 1, target_rate more than 0 and at most 1.")
 
     def hindsight_at(self, remaining: float) -> float:
-        """The share of goals in hindsight, given the fraction of practice that remains."""
+        """The fraction of goals in hindsight, given the fraction of practice that remains."""
         return self.last_hindsight + remaining * (self.hindsight - self.last_hindsight)
 
 
@@ -62,7 +62,7 @@ def optimiser_for(config: DQNConfig) -> optax.GradientTransformation:
 
 
 def new_train_state(policy: GoalPolicy, config: DQNConfig) -> TrainState:
-    """The state in which learning begins with `policy`; its critic is the target network."""
+    """The initial train state of `policy`; its critic is the target network."""
     return TrainState(policy, optimiser_for(config).init(eqx.filter(policy, eqx.is_inexact_array)), policy)
 
 
@@ -80,7 +80,7 @@ def update(train_state: TrainState, batches: ReplayBatch, config: DQNConfig) -> 
 
 
 def one_update(train_state: TrainState, batch: ReplayBatch, config: DQNConfig) -> tuple[TrainState, dict]:
-    """One gradient step, after which the target network follows."""
+    """One gradient step, and an update of the target network."""
     policy, target = train_state.policy, train_state.critic
     wanted = target_values(policy, target, batch)
 
@@ -97,7 +97,7 @@ def one_update(train_state: TrainState, batch: ReplayBatch, config: DQNConfig) -
 
 
 def target_values(policy: GoalPolicy, target: GoalPolicy, batch: ReplayBatch) -> jax.Array:
-    """`float32[N]` the value that each step should have."""
+    """`float32[N]` the target value of each step."""
     place = batch.next_observation, batch.next_values, batch.goal
     best = jnp.argmax(policy.action_values(*place), axis=-1)
     values = jax.nn.sigmoid(target.action_values(*place))

@@ -1,6 +1,6 @@
-"""The inverse model: where a transition takes a single step, the recorded action is the right answer.
+"""The inverse model: if a transition takes a single step, the recorded action is its label.
 
-π learns to name the action of a recorded step, given the observation before it and the attributes after it (end of
+π learns to predict the action of a recorded step, given the observation before it and the attributes after it (end of
 Section 2.1 of the paper). No rewards and no returns are involved.
 """
 
@@ -23,7 +23,7 @@ class InverseConfig:
     """How the inverse model is fitted to the steps that exploration recorded."""
 
     symmetric: bool = True
-    """Whether each step is also learned from under the symmetries of the environment, if it names any."""
+    """Whether each step is also used under the symmetries of the environment, if it defines any."""
     fit: FitConfig = field(default_factory=FitConfig)
     """How π is fitted."""
 

@@ -87,15 +87,15 @@ def optimiser_for(config: PolicyGradientConfig) -> optax.GradientTransformation:
 
 
 def new_train_state(policy: Policy, config: PolicyGradientConfig) -> TrainState[Policy]:
-    """The state in which learning begins with `policy`."""
+    """The initial train state of `policy`."""
     return TrainState(policy, optimiser_for(config).init(eqx.filter(policy, eqx.is_array)))
 
 
 def returns_of(batch: Batch, discount: float, gae_lambda: float = 1.0) -> jax.Array:
     """`float32[T, B]` λ-returns, which for λ = 1 are sums of discounted rewards.
 
-    The return of a step whose sequel is cut off is its value estimate: the step itself teaches nothing, and the steps
-    before it bootstrap from the estimate. Imitated steps have no value estimate of their own; their λ is 1.
+    The return of a step after which the episode is cut off is its value estimate: its own advantage is zero, and the
+    steps before it bootstrap from the estimate. Imitated steps have no value estimate of their own; their λ is 1.
     """
 
     def backwards(later: tuple[jax.Array, jax.Array], step: tuple[jax.Array, ...]):
@@ -114,7 +114,7 @@ def returns_of(batch: Batch, discount: float, gae_lambda: float = 1.0) -> jax.Ar
 
 
 Gain = Callable[[jax.Array, jax.Array, jax.Array], jax.Array]
-"""Log probability now, log probability then, advantage → the quantity whose mean is maximised."""
+"""New log probability, old log probability, advantage → the quantity whose mean is maximised."""
 
 
 def loss(

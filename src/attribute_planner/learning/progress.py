@@ -5,7 +5,7 @@ from typing import Any, Protocol, runtime_checkable
 
 @runtime_checkable
 class Watch(Protocol):
-    """Called at the end of each epoch of a phase."""
+    """A callback, called at the end of each epoch of a phase."""
 
     def __call__(self, phase: str, done: float, metrics: dict[str, Any], so_far: Any, /) -> None:
         """Name of the phase, fraction of its budget that is spent, metrics, and the phase's product so far.
@@ -14,5 +14,5 @@ class Watch(Protocol):
         """
 
 
-def nobody(phase: str, done: float, metrics: dict[str, Any], so_far: Any) -> None:
-    """A watch that ignores everything."""
+def no_callback(phase: str, done: float, metrics: dict[str, Any], so_far: Any) -> None:
+    """A callback that does nothing."""

@@ -44,15 +44,15 @@ class Reacher(Protocol):
     replays: bool
 
     def new_policy(self, spec: EnvironmentSpec, hidden_size: int, *, key: Key) -> GoalPolicy:
-        """A policy that has learned nothing."""
+        """A new policy."""
         ...
 
     def train_state(self, policy: GoalPolicy, spec: EnvironmentSpec, *, key: Key) -> TrainState:
-        """The state in which learning begins with `policy`."""
+        """The initial train state of `policy`."""
         ...
 
     def with_statistics(self, train_state: TrainState, statistics: ObservationStatistics | None) -> TrainState:
-        """The same with the statistics of all observations so far, if it learns while they still change."""
+        """The train state with new statistics of the observations, if it learns while they still change."""
         ...
 
     def fit(
@@ -70,7 +70,7 @@ class Reacher(Protocol):
     def learn(
         self, train_state: TrainState, replay: Replay, *, discount: float, remaining: float, random: np.random.Generator
     ) -> tuple[TrainState, dict]:
-        """The train state after learning from the replay buffer, as much as the steps added to it are worth.
+        """The train state after learning from the replay buffer, in proportion to the steps that were added to it.
 
         remaining: the fraction of practice that is still to come.
         """
@@ -78,7 +78,7 @@ class Reacher(Protocol):
 
 
 class PolicyGradient:
-    """Learns from the rewards of its attempts alone."""
+    """Learns only from the rewards of its attempts."""
 
     fits = replays = False
 
@@ -113,7 +113,7 @@ class PolicyGradient:
 
 
 class InverseModel:
-    """Is fitted to recorded steps, as an inverse model; attempts only measure it."""
+    """An inverse model, fitted to recorded steps. Attempts only measure its success."""
 
     fits, replays = True, False
 
@@ -150,15 +150,15 @@ class InverseModel:
 
 
 TEMPERATURE = 0.02
-"""Of the actions of a policy that is learned by its values: an action that costs two per cent of the value of the best
-one is drawn a third as often."""
+"""Temperature of a policy that samples actions by their values: an action whose value is two per cent lower than the
+best one is sampled about a third as often."""
 
 UPDATES_PER_CALL = 16
 """Updates that are compiled into one call."""
 
 
 class OffPolicy:
-    """Learns from all recorded steps, again and again: DQN for listed actions, SAC for a box."""
+    """Learns from a replay buffer: DQN for discrete actions, SAC for a box."""
 
     fits, replays = False, True
 
@@ -218,4 +218,4 @@ REACHERS: dict[str, Callable[[str, Any], Reacher]] = {
     "dqn": OffPolicy,
     "sac": OffPolicy,
 }
-"""The reachers by name; each is made of its name and its settings."""
+"""The reachers by name; each is built from its name and its settings."""

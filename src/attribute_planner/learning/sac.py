@@ -1,7 +1,7 @@
 """SAC with hindsight, for actions in a box: an actor and two critics, learned off-policy from replayed steps.
 
-As in `dqn`, Q(s, a, ρ_goal) is the discounted probability to reach the goal. The actor maximises log Q, the smaller of
-two estimates, plus its entropy. The weight of the entropy is adjusted until the entropy is minus the number of
+As in `dqn`, Q(s, a, ρ_goal) is the discounted probability of reaching the goal. The actor maximises log Q, the smaller
+of two estimates, plus its entropy. The weight of the entropy is adjusted until the entropy is minus the number of
 dimensions of the action, measured where the box is [−1, 1].
 """
 
@@ -25,7 +25,7 @@ from attribute_planner.models.policy import GoalPolicy
 Key = jax.Array
 
 FIRST_TEMPERATURE = 0.05
-"""Weight of the entropy in the beginning: as much as three steps are worth with a discount of 0.98."""
+"""Initial weight of the entropy: about −log of the discount over three steps, at a discount factor of 0.98."""
 
 
 class Critic(eqx.Module):
@@ -56,7 +56,7 @@ def in_units(box: Box, action: jax.Array) -> jax.Array:
 
 
 class Critics(NamedTuple):
-    """What learning keeps beside the actor.
+    """The critics and the temperature.
 
     critic, target: two critics each, stacked; the target follows the critic.
     log_temperature: logarithm of the weight of the entropy.
@@ -86,7 +86,7 @@ class Optimisers(NamedTuple):
 def new_train_state(
     policy: GoalPolicy, spec: EnvironmentSpec, hidden_size: int, config: DQNConfig, *, key: Key
 ) -> TrainState:
-    """The state in which learning begins with `policy`."""
+    """The initial train state of `policy`."""
     critic = eqx.filter_vmap(lambda key: Critic(spec, hidden_size, key=key))(jax.random.split(key, 2))
     log_temperature = jnp.log(jnp.float32(FIRST_TEMPERATURE))
     optimiser = optimiser_for(config)
@@ -109,7 +109,7 @@ def update(train_state: TrainState, batches: ReplayBatch, config: DQNConfig, *, 
 
 
 def one_update(train_state: TrainState, batch: ReplayBatch, config: DQNConfig, *, key: Key) -> tuple[TrainState, dict]:
-    """One gradient step of critics, actor and temperature; the target critics follow."""
+    """One gradient step of critics, actor and temperature, and an update of the target critics."""
     next_key, action_key = jax.random.split(key)
     actor, critics = train_state.policy, train_state.critic
     optimisers: Optimisers = train_state.optimiser
@@ -147,7 +147,7 @@ def one_update(train_state: TrainState, batch: ReplayBatch, config: DQNConfig, *
 
 
 def target_values(actor: GoalPolicy, target: Critic, batch: ReplayBatch, *, key: Key) -> jax.Array:
-    """`float32[N]` the value that each step should have."""
+    """`float32[N]` the target value of each step."""
     action = actor(batch.next_observation, batch.next_values, batch.goal).sample(key=key)
     logits = both(target, batch.next_observation, batch.next_values, batch.goal, action).min(axis=0)
     return jax.lax.stop_gradient(batch.discount * jnp.where(batch.reached, 1.0, jax.nn.sigmoid(logits)))

@@ -1,1 +1,1 @@
-"""The three parts of the model: detector f̂, policy π, transition table c_π; and the networks they are made of."""
+"""Networks: attribute detector f̂, goal policy π, forward model, and the layers and encoders they are built from."""

@@ -1,6 +1,7 @@
 """Encoders: features of an observation, the current attributes and the goal; one class per kind of observation.
 
-An attribute value of −1 means "not given": an exploring policy has no goal, a detector is given no attributes.
+An attribute value of −1 means "not given": the exploration policy has no goal, and a detector has no attributes as
+input.
 """
 
 import abc

@@ -76,7 +76,7 @@ class Components(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """The components that are numbers, and those that are one-hot whatever was seen."""
+    """The components that are numbers, and those that are always one-hot."""
 
     numbers: Components
     choices: Components
@@ -95,7 +95,7 @@ def layout_of(spec: FlatSpec) -> Layout:
 
 
 def initial_statistics(spec: FlatSpec) -> ObservationStatistics:
-    """The statistics before the first observation: those of which nothing but the space is known."""
+    """The statistics before the first observation, from the space alone."""
     numbers = layout_of(spec).numbers
     coded = jnp.asarray(numbers.integers & (numbers.slots > 0), jnp.float32)
     return ObservationStatistics(jnp.zeros(()), jnp.zeros(len(coded)), jnp.ones(len(coded)), coded)

@@ -47,8 +47,8 @@ class PolicyOutput(eqx.Module):
 class GoalPolicy(eqx.Module):
     """π(a | s, ρ_goal): an encoder, an action head and a baseline head. Units share all weights.
 
-    temperature: if given, the action head gives the logit of each action's value, and actions are drawn by the
-        logarithm of their values, divided by this temperature.
+    temperature: if given, the action head outputs the logit of each action's value, and actions are sampled by a
+        softmax of log value / temperature.
     """
 
     encoder: Encoder

@@ -1,7 +1,7 @@
-"""How often each action was taken in each observation of an episode, in a hash table of fixed size.
+"""How often each action was taken at each observation of an episode, in a hash table of fixed size.
 
-Where observations repeat, taking the action that was taken least often there covers an environment far faster than
-random actions do. Two observations that share a row of the table are counted as one; that does no harm to exploration.
+If observations repeat, taking the action that was taken least often covers an environment much faster than random
+actions. Two observations with the same row of the table are counted as one, which hardly affects exploration.
 """
 
 import jax

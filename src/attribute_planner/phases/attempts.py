@@ -27,7 +27,7 @@ Key = jax.Array
 STEP_REWARD = -0.01
 """Default reward of every step; reaching the target adds 1."""
 HINDSIGHT = 0.5
-"""Default fraction of the attempts that ended in another set which are learned from."""
+"""Default fraction of the attempts that ended in another set and are used as examples of reaching it."""
 
 
 class Attempt(NamedTuple):
@@ -36,11 +36,11 @@ class Attempt(NamedTuple):
     source, target: the packed sets in which it began and which it pursues.
     edge: the number of the edge between them, `UNKNOWN` where there is none.
     pursues: whether there is a target at all.
-    far: the far set that the environment is on its way to, as a position in `ReachNeighbours.far`.
-    age: the steps it has taken.
+    far: the distant set that the environment is travelling to, as a position in `ReachNeighbours.far`.
+    age: number of steps so far.
     idle: whether a new attempt begins at the next step.
-    episode_age: the steps of the episode.
-    restart: whether the episode is to be ended.
+    episode_age: number of steps of the episode.
+    restart: whether to end the episode.
     """
 
     source: jax.Array
@@ -73,7 +73,7 @@ class AttemptInfo(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """The meaning of a step for the attempt; `bool[B]` each.
+    """The result of a step for the attempt; `bool[B]` each.
 
     ended: the attempt is over: the attributes changed (or, if it does not stop on any change, the target was reached),
         t_max was reached, or the episode terminated.
@@ -87,9 +87,9 @@ class Outcome(NamedTuple):
 class ReachNeighbours(Actor[Attempt]):
     """Draws a neighbour of the current set and acts towards it until the attempt is over.
 
-    far: far sets; the neighbour is the next set on the way to one of them, where there is a way.
-    draws_far: whether each environment draws one of the far sets that it can reach, and another one when it is there or
-        its episode is over; otherwise its place in the batch decides.
+    far: distant sets; the neighbour is the next set on the path to one of them, if there is a path.
+    draws_far: whether each environment draws one of the distant sets that it can reach, and another one when it has
+        arrived or its episode is over; otherwise the set follows from its position in the batch.
     stop_on_any_change: whether an attempt ends as soon as the attributes change, not only at its target.
     last_start: the age of an episode from which on no attempt begins; the episode is then ended, as it is in a set
         without neighbours. `None`: episodes are never ended.
@@ -120,7 +120,7 @@ class ReachNeighbours(Actor[Attempt]):
         return attempt, action, info_of(attempt, output, action)
 
     def choose(self, memory: Attempt, attributes: jax.Array, *, key: Key) -> Attempt:
-        """The attempts as they are, and new ones where they begin."""
+        """The current attempts, and new ones where they begin."""
         words = jnp.asarray(self.graph.space.pack(attributes))
         number = self.graph.locate(words)
         edge_key, far_key = jax.random.split(key)
@@ -133,7 +133,7 @@ class ReachNeighbours(Actor[Attempt]):
         return self.begin_attempts(memory, words, edge, memory.idle)
 
     def begin_attempts(self, memory: Attempt, words: jax.Array, edge: jax.Array, begins: jax.Array) -> Attempt:
-        """The attempts as they are, and attempts from packed sets `[B, W]` at an edge `[B]` where they begin."""
+        """The current attempts, and new ones from packed sets `[B, W]` along an edge `[B]` where they begin."""
         return memory._replace(
             source=jnp.where(begins[:, None], words, memory.source),
             target=jnp.where(begins[:, None], self.graph.target_words(edge), memory.target),
@@ -144,7 +144,7 @@ class ReachNeighbours(Actor[Attempt]):
         )
 
     def output(self, attempt: Attempt, observation: Observation, attributes: jax.Array) -> PolicyOutput:
-        """What the policy makes of the targets."""
+        """The output of the policy for the targets."""
         values = jnp.asarray(self.graph.space.unpack(attempt.target))
         goal = jnp.where(attempt.pursues[:, None], values, NO_VALUE)
         return self.policy(observation, attributes, goal)
@@ -205,7 +205,7 @@ class EndedAttempts(NamedTuple):
     edge: the edge.
     reached: whether it arrived.
     steps: the steps that it took.
-    weight: 1, or for an attempt that was cut off the share of t_max that it had had.
+    weight: 1, or for an attempt that was cut off the fraction of t_max that it had.
     """
 
     edge: np.ndarray
@@ -225,8 +225,9 @@ class EndedAttempts(NamedTuple):
 def ended_attempts(trajectories: Trajectories, max_attempt_steps: int, *, last: bool) -> EndedAttempts:
     """The attempts that ended within a rollout; those under way at its end are cut off if it is the `last` one.
 
-    An attempt that is cut off has failed for a while, though it might have arrived later: it counts for that while. To
-    leave it out would favour attempts that arrive soon; to count it as failed, those that begin early.
+    An attempt that is cut off has not arrived so far, but might have arrived later: it counts as the fraction of an
+    attempt that it had. Dropping it would favour attempts that arrive soon; counting it as a failure, attempts that
+    begin early.
     """
     info: AttemptInfo = trajectories.info
     outcome: Outcome = trajectories.outcome
@@ -242,7 +243,7 @@ def ended_attempts(trajectories: Trajectories, max_attempt_steps: int, *, last: 
 
 
 def log_attempts(log: AttemptLog, trajectories: Trajectories, first: int) -> None:
-    """Note the attempts that ended within a rollout; `first`: the number of its first step in the replay buffer."""
+    """Record the attempts that ended within a rollout; `first`: the number of its first step in the replay buffer."""
     info: AttemptInfo = trajectories.info
     outcome: Outcome = trajectories.outcome
     step, env = np.nonzero(np.asarray(outcome.ended) & (np.asarray(info.edge) != UNKNOWN))
@@ -254,8 +255,8 @@ def count_attempts(
 ) -> jax.Array:
     """`int32[3, E]` attempts, successes and steps of each edge, with those of the trajectories added.
 
-    An attempt belongs to the edge that it pursued, wherever it ended. One that the end of its episode cuts off counts
-    as a failure.
+    An attempt counts for the edge that it pursued, whichever set it ended in. One that the end of its episode cuts off
+    counts as a failure.
 
     steps_left: `int32[T]` the steps that will follow each step. An attempt counts only if at least `horizon` steps
         were left when it began: otherwise slow attempts, which fail more often, would be missing at the end.
@@ -304,7 +305,7 @@ def ended_elsewhere(trajectories: Trajectories) -> jax.Array:
 
 
 def hindsight(trajectories: Trajectories, share: float, *, key: Key) -> tuple[jax.Array, jax.Array]:
-    """A random share of the attempts that ended elsewhere, as examples of how to get there.
+    """A random fraction of the attempts that ended in another set, as examples of reaching it.
 
     `bool[T, B]` whether a step belongs to one of them, and `uint32[T, B, W]` the set in which its attempt ended. Steps
     of another episode never do.

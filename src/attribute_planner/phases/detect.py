@@ -24,7 +24,7 @@ Key = jax.Array
 
 @dataclass(frozen=True)
 class DetectConfig:
-    """How the attribute detector is learned, where f is not given or not used."""
+    """How the attribute detector is learned, if f is not given or not used."""
 
     learn: bool = False
     """Whether to learn a detector although the environment gives f, which then only labels the examples."""
@@ -33,11 +33,11 @@ class DetectConfig:
     label_every: int = 4
     """Only every n-th state of random play is labelled, since successive states are similar."""
     action_repeat: float = 1.0
-    """Mean number of steps for which a random action is held."""
+    """Mean number of steps for which a random action is repeated."""
     val_fraction: float = 0.1
     """Fraction of the labels that is held out to measure the error."""
     symmetric: bool = True
-    """Whether each label is also learned from under the symmetries of the environment, if it names any."""
+    """Whether each label is also used under the symmetries of the environment, if it defines any."""
     fit: FitConfig = field(default_factory=FitConfig)
     """How it is fitted to the labels."""
     hidden_size: int = 100
@@ -72,7 +72,7 @@ class Detected(NamedTuple):
 
 
 def detect(env: Environment, config: DetectConfig, *, key: Key, watch: Watch) -> Detected | None:
-    """Step 1 of Algorithm 1; `None` where f is given and used."""
+    """Step 1 of Algorithm 1; `None` if f is given and used."""
     if env.has_attribute_fn and not config.learn:
         return None
     label_key, fit_key = jax.random.split(key)
@@ -90,7 +90,7 @@ def env_labels(env: Environment, count: int, label_every: int = 4, action_repeat
     if own is not None:
         return own
     if not env.has_attribute_fn:
-        raise ConfigurationError(f"{env.name} gives neither f nor labels: pass describe=… or labelled=….")
+        raise ConfigurationError(f"{env.name} has no attribute function and no labels: pass describe=… or labelled=….")
     examples = random_examples(
         env, None, count, num_envs=NUM_ENVS, key=key, action_repeat=action_repeat, every=label_every
     )

@@ -39,7 +39,7 @@ class DeviceGraph(eqx.Module):
         for function in range(self.seeds.shape[0]):
             slot = _hash(words, self.seeds[function]) & np.uint32(self.slots.shape[0] - 1)
             number = self.slots[slot.astype(jnp.int32)]
-            # Whole rows are compared: two sets with the same hash are told apart.
+            # Whole rows are compared, so two sets with the same hash are distinguished.
             same = jnp.all(self.words[number] == words, axis=-1)
             found = jnp.maximum(found, jnp.where(same, number, UNKNOWN))
         return found
@@ -173,8 +173,8 @@ def alias_tables(source: np.ndarray, weight: np.ndarray, num_nodes: int) -> Alia
     """The alias tables of edges `[E]`, sorted by `source`, all sets at once.
 
     An edge whose share is above the mean of its set is heavy, others are light. Lights, in order, fill up to the mean
-    from the excess of heavies, in order. A heavy may give more than it has; the next heavy then fills it up in turn. So
-    who fills whom follows from the cumulative deficits and excesses alone: no edge waits for another.
+    from the excess of heavies, in order. A heavy may give more than it has; the next heavy then fills it up in turn.
+    The assignment follows from the cumulative deficits and excesses alone, without a loop over edges.
     """
     leaving = np.bincount(source, minlength=num_nodes)[source]
     share = weight / np.bincount(source, weights=weight, minlength=num_nodes)[source]

@@ -73,22 +73,23 @@ class ExploreConfig:
     steps: int = 1_000_000
     """Environment steps in all environments together: N₁ of Algorithm 1."""
     policy: str = "count-based"
-    """`count-based`, which is rewarded for rare transitions; `graph`, which plans on the table to where they are and
-    learns to take known transitions; `frontier`, which goes to rare sets with what practice has learned, and acts at
-    random there; or `random`."""
+    """`count-based`: rewarded for rare transitions; `graph`: plans paths to rare transitions and learns to take known
+    ones;
+    `frontier`: travels to rarely visited sets with the policy of practice and takes random actions there; or
+        `random`."""
     bonus: str = "share"
     """Reward of a transition: `share`, (N/t + 0.001)^-0.5; or `count`, N^-0.5."""
     action_repeat: float = 1.0
-    """Mean number of steps for which a random action is held; each unit holds its own. Of a choice with a point, the
-    point is held and the choice is drawn at each step."""
+    """Mean number of steps for which a random action is repeated, by each unit separately. Of a mixed action, the point
+    is repeated and the choice is drawn at each step."""
     epsilon: float = 0.2
-    """Fraction of the attempts of `graph` that act at random."""
+    """Fraction of the attempts of `graph` that take random actions."""
     max_attempt_steps: int = 50
     """The number of steps after which an attempt of `graph` or `frontier` fails."""
     steps_per_episode: int = 0
     """Length of an episode; 0 for the environment's own."""
     symmetric: bool = True
-    """Whether a transition counts under all symmetries of the environment, if it names any."""
+    """Whether a transition counts under all symmetries of the environment, if it defines any."""
     num_envs: int = 128
     """Number of parallel environments."""
     rollout_length: int = 50
@@ -98,7 +99,7 @@ class ExploreConfig:
     hidden_size: int = 100
     """Units in each hidden layer."""
     learner: str = "ppo"
-    """How the exploration policy learns: `ppo` or `reinforce`."""
+    """Learner of the exploration policy: `ppo` or `reinforce`."""
     ppo: PPOConfig = field(default_factory=lambda: PPOConfig(anneal=False))
     """Settings of `ppo`."""
     reinforce: ReinforceConfig = field(default_factory=ReinforceConfig)
@@ -127,7 +128,7 @@ class ExploreConfig:
 
 
 class Explored(NamedTuple):
-    """What exploration has come to.
+    """The results of exploration so far.
 
     counts: c_πe, with all transitions seen.
     train_state: the exploration policy, with its optimiser.
@@ -166,9 +167,9 @@ def explore(
     record: whether to keep all steps, for what is fitted to them. An exploration that had begun is then repeated, but
         neither reported nor replayed again.
     round_number: the round that is explored.
-    until: the share of all steps after which to stop.
-    known: the policy and the table that practice has come to, from which `frontier` sets out.
-    replay: where to keep all steps for a policy that replays them.
+    until: the fraction of all steps after which to stop.
+    known: the policy and the table of practice so far, which `frontier` uses.
+    replay: the replay buffer to which all steps are added, if there is one.
     """
     policy_key, epochs_key = jax.random.split(key)
     explored = begun
@@ -241,7 +242,7 @@ class _Epoch:
         config, missing = self.config, self.config.steps - self.steps
         length = config.rollout_length
         if self.recorded is not None or not isinstance(self.env, PureEnvironment):
-            # Otherwise a few more steps cost less than compiling another length.
+            # Otherwise: a few more steps are cheaper than compiling another length.
             length = min(length, -(-missing // config.num_envs))
         episodes, trajectories = advance(
             self._actor(),

@@ -1,8 +1,8 @@
 """The forward model: how it is fitted, and the edges that it adds to the table.
 
-From each of a number of recorded states, the model predicts where each action leads. Averaged over the states with the
-same attribute set, this estimates how likely each transition out of that set is possible, also for transitions that
-were never observed.
+From each of a number of recorded states, the model predicts where each action leads. The average over the states of an
+attribute set estimates the probability that each transition out of that set is possible, also for transitions that were
+never observed.
 """
 
 from dataclasses import dataclass, field, replace
@@ -41,7 +41,7 @@ class ForwardModelConfig:
     fit: FitConfig = field(default_factory=FitConfig)
     """How the network is fitted."""
     symmetric: bool = True
-    """Whether each step is also learned from under the symmetries of the environment, if it names any."""
+    """Whether each step is also used under the symmetries of the environment, if it defines any."""
     val_fraction: float = 0.01
     """Fraction of the steps that is held out to measure the error."""
     hidden_size: int = 128
@@ -115,7 +115,7 @@ def _expected(env: Environment, forward_model: ForwardModel, steps: Examples) ->
 MODEL_EDGE_ATTEMPTS = 4.0
 """The weight of a predicted probability, in attempts."""
 ACTIONS_TRIED = 64
-"""Number of random actions that are tried in a state where actions cannot be listed."""
+"""Number of random actions that are tried in a state if actions are continuous."""
 SURE = float(np.log(0.5))
 """A predicted outcome counts if its log probability is at least this."""
 
@@ -129,7 +129,7 @@ def add_model_edges(
     *,
     key: Key,
 ) -> TransitionTable:
-    """The table with the predicted transitions, each worth a few attempts."""
+    """The table with the predicted transitions, each with the weight of a few attempts."""
     states, possible = model_transitions(env, forward_model, examples, config, key=key)
     counts = TransitionCounts(env.attributes.num_words)
     counts.add(table.words[table.source], table.words[table.target], table.visits.astype(np.int64))

@@ -1,9 +1,9 @@
-"""Exploration from the frontier: go to a set that was seldom visited, by known transitions, and act at random there.
+"""Frontier exploration: travel to a rarely visited set by known transitions, and take random actions there.
 
-The policy and the table are those that practice has come to so far; before its first round nothing is known, and all
-actions are random. Random actions are held for a while, shorter or longer: some sets take persistence to leave, others
-take changes of mind. Half of the time is spent on
-the actions that were taken least often in what is observed.
+The policy and the table are those of the practice so far; in the first round there are none, and all actions are
+random. Random actions are repeated for different numbers of steps: some sets are left by the same action again and
+again, others by a sequence of different actions. Half of the time, the action that was taken least often at the
+observation is taken.
 """
 
 from typing import NamedTuple
@@ -30,20 +30,20 @@ from attribute_planner.transitions.table import UNKNOWN, TransitionTable, table_
 Key = jax.Array
 
 LONGEST_REPEAT = 5
-"""An action is held for up to 2^5 steps on average."""
+"""An action is repeated for up to 2^5 steps on average."""
 
 
 class FrontierMemory(NamedTuple):
-    """What an environment is doing, `[B]`.
+    """The state of the exploration in each environment, `[B]`.
 
     attempt: the attempt at a transition, while it travels.
     turn: how many goals it has given up or reached.
-    burst: for how many more steps it acts at random.
-    held, repeat: the random action that is held, and for how many steps on average.
+    burst: number of random steps that remain.
+    held, repeat: the random action that is repeated, and for how many steps on average.
     systematic: whether it takes the actions that were taken least often instead of random ones.
     episode: the number of the episode.
-    taken: `int32[rows, actions]` how often each action was taken in each observation of an episode; `None` where
-        actions cannot be listed.
+    taken: `int32[rows, actions]` how often each action was taken at each observation of an episode; `None` if actions
+        are continuous.
     """
 
     attempt: Attempt
@@ -57,11 +57,11 @@ class FrontierMemory(NamedTuple):
 
 
 class FrontierExplorer(Actor[FrontierMemory]):
-    """Travels to one rarely visited set after the other, and acts at random in each for a while.
+    """Travels to one rarely visited set after the other, and takes random actions in each.
 
-    reach: takes transitions towards the next set on the way.
-    far: the sets to go to, with the ways there; each environment takes them in turn.
-    burst_steps: mean length of acting at random.
+    reach: takes transitions towards the next set on the path.
+    far: the sets to travel to, with the paths; each environment takes them in turn.
+    burst_steps: mean number of random steps in a set.
     """
 
     reach: ReachNeighbours
@@ -136,7 +136,7 @@ def frontier_explorer(
     *,
     key: Key,
 ) -> FrontierExplorer:
-    """The explorer that makes use of what is known so far; `table` is `None` before the first practice."""
+    """The explorer for a policy and a table; `table` is `None` before the first practice."""
     table = _empty(env.attributes) if table is None else table
     graph = graph_with_weights(table, np.ones(table.num_edges), padded=True)
     reach = ReachNeighbours(policy, graph, max_attempt_steps, stop_on_any_change=False)
@@ -149,7 +149,7 @@ def _empty(space: AttributeSpace) -> TransitionTable:
 
 
 def rarity(table: TransitionTable) -> np.ndarray:
-    """`float64[N]` how much each set deserves to be explored: N^-1/2 of how often it was entered or left."""
+    """`float64[N]` the exploration weight of each set: N^-1/2, where N counts how often it was entered or left."""
     visits = np.bincount(table.source, weights=table.visits, minlength=table.num_nodes)
     visits += np.bincount(table.target, weights=table.visits, minlength=table.num_nodes)
     return (1 + visits) ** -0.5

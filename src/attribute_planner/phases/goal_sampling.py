@@ -1,4 +1,4 @@
-"""Targets along plans: practice follows plans to far sets, and so attempts the transitions that plans rely on."""
+"""Targets along plans: practice follows plans to distant sets, and so attempts the transitions that plans use."""
 
 from dataclasses import replace
 
@@ -16,34 +16,35 @@ GOAL_SAMPLING = ("neighbours", "planned")
 """How practice draws its targets."""
 
 FAR_SETS = 32
-"""Number of far sets to which plans are made; each environment is assigned one of them."""
+"""Number of distant sets to which plans are made; each environment is assigned one of them."""
 SUBSTITUTES = 4
-"""Number of them that an environment tries in turn where it is at its own, or no way leads there."""
+"""Number of them that an environment tries in turn if it is at its own, or has no path to it."""
 
 
 class FarSets(eqx.Module):
-    """Far sets, each with the ways there.
+    """Distant sets, each with the paths to it.
 
     number: `int32[F]` the sets.
-    edges: `int32[F, N]` the first edge from each set towards each far one; `UNKNOWN` where there is none, and there.
+    edges: `int32[F, N]` the first edge from each set towards each distant one; `UNKNOWN` if there is none, and at the
+        set itself.
     """
 
     number: jax.Array
     edges: jax.Array
 
     def edge(self, turn: jax.Array, number: jax.Array) -> jax.Array:
-        """`int32[B]` the next edge of environments in the sets `number`, which have had `turn` goals before."""
+        """`int32[B]` the next edge of environments in the sets `number`, which had `turn` goals before."""
         which = (jnp.arange(len(number)) + turn * SPREAD) % len(self.number)
         return jnp.where(number == UNKNOWN, UNKNOWN, self.edges[which, number])
 
     def keep_or_draw(
         self, far: jax.Array, number: jax.Array, otherwise: jax.Array, *, key: Key
     ) -> tuple[jax.Array, jax.Array]:
-        """`int32[B]` the far set of each environment and the next edge there, from the sets `number`.
+        """`int32[B]` the distant set of each environment and the next edge towards it, from the sets `number`.
 
-        far: the far set so far, `UNKNOWN` for none. It is kept while a way leads there; otherwise one is drawn from
-            those to which there is a way.
-        otherwise: the edge where no way leads anywhere.
+        far: the current distant set, `UNKNOWN` for none. It is kept while there is a path to it; otherwise one is drawn
+            from those to which there is a path.
+        otherwise: the edge if there is no path to any of them.
         """
         ways = jnp.where(number[None] == UNKNOWN, UNKNOWN, self.edges[:, number])
         drawn = jnp.argmax(jnp.where(ways == UNKNOWN, 0.0, 1 + jax.random.uniform(key, ways.shape)), axis=0)
@@ -55,13 +56,13 @@ class FarSets(eqx.Module):
 
 
 SPREAD = 17
-"""How far apart the goals of an environment are in the list, so that environments do not follow each other."""
+"""Distance in the list between the goals of an environment, so that environments do not follow each other."""
 
 
 def plan_to_far_sets(
     table: TransitionTable, weight: np.ndarray | None = None, *, padded_to: int | None = None, key: Key
 ) -> FarSets:
-    """Ways to some sets that are drawn by weight `[N]`, by default alike.
+    """Paths to some sets, which are drawn by weight `[N]`; by default uniformly.
 
     padded_to: the number of sets that the result is made for, if not that of the table.
     """
@@ -78,14 +79,14 @@ def plan_to_far_sets(
 
 
 LONGEST_SHORTCUT = 4
-"""A shortcut stands for at most this many transitions."""
+"""A shortcut replaces at most this many transitions."""
 
 
 def with_shortcuts(table: TransitionTable, count: int, *, key: Key) -> TransitionTable:
     """The table with transitions that skip sets on the best paths between random pairs of sets.
 
-    A policy that goes on until it arrives need not stop in between. Whether it arrives is counted as for any edge; what
-    was never tried is expected to work (`optimistic`), so that plans of practice try it.
+    A policy whose attempts continue to their target does not have to stop at the sets in between. Attempts are counted
+    as for any edge; an untried edge is assumed to succeed (`optimistic`), so that plans of practice try it.
     """
     random = np.random.default_rng(np.asarray(jax.random.key_data(key)))
     graph, pairs = Graph(optimistic(table)), []
@@ -105,7 +106,7 @@ def with_shortcuts(table: TransitionTable, count: int, *, key: Key) -> Transitio
 
 
 def rarely_reached(table: TransitionTable) -> np.ndarray:
-    """`float64[N]` how often to pursue each set: half of the time any, half of the time one that was seldom reached."""
+    """`float64[N]` the sampling weight of each set: half uniform, half in favour of rarely reached sets."""
     reached = np.bincount(table.target, weights=table.successes, minlength=table.num_nodes)
     seldom = (1 + reached) ** -0.5
     return seldom / seldom.sum() + 1 / table.num_nodes
@@ -116,7 +117,7 @@ PRIOR_ATTEMPTS = 2.0
 
 
 def optimistic(table: TransitionTable) -> TransitionTable:
-    """The table with optimistic estimates: what was never tried is expected to work."""
+    """The table with optimistic estimates: an untried transition is assumed to succeed."""
     more = table.with_practice(table.attempts + PRIOR_ATTEMPTS, table.successes + PRIOR_ATTEMPTS)
     return replace(more, estimator="ratio")
 

@@ -1,8 +1,8 @@
-"""Exploration on the graph: follow known transitions to where little is known, and act at random there.
+"""Graph exploration: follow known transitions towards rare ones, and take random actions there.
 
-The value of a transition is its bonus, larger for rarer ones, plus the discounted value of the set behind it. Value
+The value of a transition is its bonus, larger for rarer ones, plus the discounted value of its target. Value
 iteration on the table computes it; the policy only learns to take transitions, as in practice. Some attempts are
-random, and so the graph grows.
+random, so that new transitions are found.
 """
 
 from typing import NamedTuple
@@ -63,8 +63,8 @@ def edge_values(table: TransitionTable, bonus: np.ndarray, success: np.ndarray) 
 
 
 class GraphMemory(NamedTuple):
-    """attempt: as in practice; its edge is `UNKNOWN` while an environment acts at random.
-    held: `[B]` the random action that is held.
+    """attempt: as in practice; its edge is `UNKNOWN` while an environment takes random actions.
+    held: `[B]` the random action that is repeated.
     """
 
     attempt: Attempt
@@ -72,8 +72,8 @@ class GraphMemory(NamedTuple):
 
 
 class GraphExplorer(Actor[GraphMemory]):
-    """Pursues neighbours that lead to rare transitions. A fraction of the attempts acts at random instead, and so do
-    all attempts where nothing is known.
+    """Pursues neighbours that lead to rare transitions. A fraction of the attempts takes random actions instead, and so
+    do all attempts from unknown sets.
     """
 
     reach: ReachNeighbours

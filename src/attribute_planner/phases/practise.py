@@ -1,4 +1,5 @@
-"""Phase 3, practise: learn to move between neighbouring sets, and how well that works (step 3 of Algorithm 1)."""
+"""Phase 3, practise: learn to move between neighbouring sets, and count how often it succeeds (step 3 of Algorithm
+1)."""
 
 import math
 from dataclasses import dataclass, field
@@ -58,25 +59,24 @@ class PractiseConfig:
     steps: int = 10_000_000
     """Environment steps in all environments together: N₂ of Algorithm 1. May be 0 for `inverse`."""
     method: str = "ppo"
-    """How π learns: `ppo` or `reinforce`, from the rewards of attempts; `dqn` (listed actions) or `sac` (actions in a
-    box), from all steps again and again, with goals in hindsight; or `inverse`, from the steps that exploration
-    recorded, for environments in which a transition takes a single step. Practice then only measures π."""
+    """How π learns: `ppo` or `reinforce`, from the rewards of attempts; `dqn` (discrete actions) or `sac` (actions in a
+    box), from a replay buffer with goals in hindsight; or `inverse`, from the steps that exploration recorded, if every
+    transition takes a single step. Practice then only measures the success of π."""
     max_attempt_steps: int = 80
     """The number of steps after which an attempt fails: t_max."""
     stop_on_any_change: bool = True
-    """Whether an attempt ends with any change of the attributes, as in the paper's Algorithm 1, or goes on to its
-    target until t_max, as in the paper's text."""
+    """Whether an attempt ends with any change of the attributes, as in the paper's Algorithm 1, or only at its target
+    or after t_max steps, as in the paper's text."""
     step_reward: float = STEP_REWARD
-    """Reward of every step; reaching the target adds 1. The paper has −0.1. If any change ends an attempt, it then
-    pays to change something close rather than to take ten steps to the target."""
+    """Reward of every step; reaching the target adds 1. The paper has −0.1. If any change ends an attempt, changing a
+    nearby attribute then has a higher return than taking ten steps to the target."""
     hindsight: float = HINDSIGHT
-    """Fraction of the attempts that ended in another set which are learned from as if that set had been the target;
-    0 as in the paper."""
+    """Fraction of the attempts that ended in another set and are used as examples of reaching it; 0 in the paper."""
     goal_sampling: str = "neighbours"
-    """How targets are drawn: `neighbours` of the current set by visit counts, as in the paper; or `planned`: the next
-    set on a plan to a random far one."""
+    """How targets are drawn: `neighbours` of the current set by visit counts, as in the paper; or `planned`, the next
+    set on a plan to a random distant set."""
     shortcuts: int = 0
-    """Number of far sets, in each round, towards which transitions that skip sets are added to the graph."""
+    """Number of distant sets, in each round, towards which transitions that skip sets are added to the graph."""
     visit_exponent: float = 1.0
     """Neighbours are drawn by their visit counts to this power: 1 as in the paper; less favours rare ones."""
     decay: float = 0.9
@@ -90,7 +90,7 @@ class PractiseConfig:
     hidden_size: int = 100
     """Units in each hidden layer."""
     deterministic: bool = False
-    """Whether π always takes its most likely action, in practice and afterwards; otherwise it samples."""
+    """Whether π always takes its most probable action, in practice and in execution; otherwise it samples."""
     ppo: PPOConfig = field(default_factory=PPOConfig)
     """Settings of `ppo`."""
     reinforce: ReinforceConfig = field(default_factory=ReinforceConfig)
@@ -115,7 +115,7 @@ class PractiseConfig:
 
     @property
     def value_discount(self) -> float:
-        """Discount factor of policies that estimate the probability to arrive: t_max is their horizon."""
+        """Discount factor of policies that estimate the probability of arriving: t_max is their horizon."""
         return 1 - 1 / self.max_attempt_steps
 
     @property
@@ -125,7 +125,7 @@ class PractiseConfig:
 
 
 class Practised(NamedTuple):
-    """What practice has come to.
+    """The results of practice so far.
 
     train_state: the policy π, with its optimiser.
     table: the explored graph with attempts, successes and steps, decayed sums over epochs.
@@ -167,9 +167,9 @@ def practise(
     statistics: those of the observations of exploration, for a policy that scales them.
     begun: the state of an earlier practice, perhaps on a graph with fewer edges.
     round_number: the round that is practised; shortcuts are added to the graph when it begins.
-    until: the share of all steps after which to stop.
-    replay: the recorded steps, for a policy that replays them.
-    log: where attempts are noted, with a replay buffer.
+    until: the fraction of all steps after which to stop.
+    replay: the replay buffer, for a policy that learns from one.
+    log: where attempts are recorded, with a replay buffer.
     """
     if explored.num_edges == 0:
         raise AttributePlannerError(
@@ -235,7 +235,7 @@ def practise_epoch(
 ) -> tuple[Practised, dict]:
     """One epoch: fresh episodes and several rollouts of attempts; the old statistics decay by γ.
 
-    until: the share of all steps that the round ends with; the epoch is not longer than that.
+    until: the fraction of all steps at which the round ends; the epoch ends there at the latest.
     """
     per_rollout = config.num_envs * config.rollout_length
     rollouts = min(config.rollouts_per_epoch, math.ceil((until * config.steps - practised.steps) / per_rollout))
@@ -292,7 +292,7 @@ def _pure_epoch(
     dynamic, static = eqx.partition(train_state, eqx.is_array)
     actor = partial(_actor, graph, far, config, last_start=env.episode_steps)
     episodes = start_pure(actor(train_state.policy), env, config.num_envs, key=start_key, detector=detector)
-    # An attempt that is under way when the episode's time is up goes on to its end.
+    # An attempt in progress at the time limit of the episode continues to its end.
     limit = env.episode_steps + config.max_attempt_steps
 
     def one(number: Any, carry: tuple) -> tuple:
@@ -333,8 +333,8 @@ def _host_epoch(
 ) -> tuple[TrainState, jax.Array, dict]:
     """The same with environments that are stepped from the host."""
     start_key, rollouts_key = jax.random.split(key)
-    # These environments end their episodes themselves: no attempt begins too late to be finished. Where t_max is
-    # longer than half an episode, half an episode must do.
+    # These environments end their episodes themselves: no attempt begins too late to be finished. If t_max is longer
+    # than half an episode, attempts may begin in the first half.
     last_start = env.episode_steps - min(config.max_attempt_steps, env.episode_steps // 2)
     actor = partial(_actor, graph, far, config, last_start=last_start)
     envs, metrics = env.vector_env(config.num_envs), {}

@@ -1,4 +1,4 @@
-"""Between two rounds: attributes that are missing are found in the attempts, and training goes on with them."""
+"""Refinement between two rounds: missing attributes are found in the attempts, and training continues with them."""
 
 from typing import NamedTuple
 
@@ -25,7 +25,7 @@ Key = jax.Array
 
 
 class Refined(NamedTuple):
-    """An environment with hidden attributes, and what exploration and practice have come to in terms of them.
+    """An environment with hidden attributes, and the results of exploration and practice with them.
 
     findings: why each hidden attribute was added.
     """
@@ -49,8 +49,8 @@ def refine_attributes(
 ) -> Refined | None:
     """Add an attribute for every split of the observation that decides whether attempts succeed; `None` if none does.
 
-    The recorded steps are described by the wider attributes; transitions are counted again in them, and policies with
-    new weights learn from them. The attempts at the new transitions are counted from here on.
+    The hidden attributes are added to the recorded steps. Transitions are counted again, and new policies learn from
+    the steps. The counts of attempts start again from zero.
     """
     find_key, explore_key, policy_key, state_key, learn_key = jax.random.split(key, 5)
     if not len(log):
@@ -88,7 +88,7 @@ def count_recorded(replay: Replay, space: AttributeSpace) -> TransitionCounts:
 def relearn(
     practise: PractiseConfig, train_state: TrainState, replay: Replay, *, remaining: float, key: Key
 ) -> TrainState:
-    """Learn from the whole buffer, as often as from steps that are new."""
+    """Learn from the whole buffer as if all its steps were new."""
     replay.pending = float(replay.size)
     random = np.random.default_rng(np.asarray(jax.random.key_data(key)))
     return practise.reacher.learn(

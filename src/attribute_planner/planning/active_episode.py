@@ -1,4 +1,4 @@
-"""One environment's pursuit of its goal: what it believes, which set it moves to next, when it stops."""
+"""The state of one episode in execution: the belief, the next set, and whether to stop."""
 
 from collections.abc import Callable
 from typing import Any
@@ -17,14 +17,14 @@ from attribute_planner.planning.posterior import Posterior, Target
 
 
 class ActiveEpisode:
-    """The state of one pursuit. `target` or `look_ahead` say what to do, `advance` takes in where that has led.
+    """The state of one episode. `target` and `look_ahead` give the next decision, `advance` processes its result.
 
-    posterior_of: makes the posterior of a goal, which holds what the episode learns about its transitions.
-    patience: steps after which an attempt that changed nothing has failed; `None`: never.
-    stop_on_any_change: whether an attempt ends with any change, as it did in practice; otherwise it goes on until it
-        arrives at its target, or at a set that promises no less.
-    nearest_set: whether to act as in the nearest known set where no way is known.
-    relax_goal: whether to pursue a goal that no known set satisfies by way of one that nearly does.
+    posterior_of: makes the posterior of a goal, which contains the evidence of this episode.
+    max_attempt_steps: steps after which an attempt that changed nothing has failed; `None`: never.
+    stop_on_any_change: whether an attempt ends with any change, as in practice; otherwise it continues to its target,
+        or to a set with at least the same value.
+    nearest_set: whether to act as in the nearest known set if no path is known.
+    relax_goal: whether to relax a goal that no known set satisfies.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class ActiveEpisode:
         p_goal: float,
         *,
         max_steps: int,
-        patience: int | None,
+        max_attempt_steps: int | None,
         nearest_set: bool,
         relax_goal: bool,
         record: bool,
@@ -46,7 +46,7 @@ class ActiveEpisode:
         self.active, self.claimed = True, False
         self.steps = self.transitions = self.replans = 0
         self._planner, self._p_goal, self._posterior_of = planner, p_goal, posterior_of
-        self._max_steps, self._patience, self._nearest_set = max_steps, patience, nearest_set
+        self._max_steps, self._t_max, self._nearest_set = max_steps, max_attempt_steps, nearest_set
         relax = relax_goal and not self.plan.reachable
         self._relaxed = relaxed_goal(planner, values, goal) if relax else None
         self._pursue(goal if self._relaxed is None else self._relaxed)
@@ -58,24 +58,24 @@ class ActiveEpisode:
 
     @property
     def left(self) -> int:
-        """Environment steps that are left."""
+        """Number of remaining environment steps."""
         return self._max_steps - self.steps
 
     @property
     def target(self) -> Int[np.ndarray, " A"]:
-        """The set that the policy is told to reach; `NO_VALUE` if there is none."""
+        """The goal of the policy; `NO_VALUE` if there is none."""
         return np.full(len(self.values), NO_VALUE, np.int32) if self._target is None else self._target.values
 
     @property
     def target_or_goal(self) -> Int[np.ndarray, " A"]:
-        """The target; without one, the goal, all other attributes as they are."""
+        """The target; without one, the current values with those of the goal."""
         if self._target is not None:
             return self._target.values
         return np.where(self.goal.wanted, self.goal.values, self.values).astype(np.int32)
 
     @property
     def wanted(self) -> Int[np.ndarray, " A"]:
-        """What the goal asks for; `NO_VALUE` for an attribute that it does not mention."""
+        """The values of the goal; `NO_VALUE` for an attribute that it does not mention."""
         return np.where(self.goal.wanted, self.goal.values, NO_VALUE).astype(np.int32)
 
     @property
@@ -84,14 +84,14 @@ class ActiveEpisode:
         return bool(self.goal.satisfied_by(self.values))
 
     def stop_if_done(self) -> None:
-        """Stop at the goal, or where there is nothing to follow. Without lookahead, nothing beats being there."""
+        """Stop at the goal, or if there is no target. Without lookahead, no option has a higher value than the goal."""
         if self.believes_goal:
             self._stop()
         elif self._target is None and (self.steps == 0 or not self._nearest_set):
             self.active = False
 
     def look_ahead(self, options: Options, row: int, model_error: float) -> int:
-        """The option to take; the episode stops instead where that is the better bet."""
+        """The option to take; the episode stops instead if stopping has a higher value."""
         c = 0.0 if self._target is None else self._target.probability
         best = best_option(
             self.posterior,
@@ -110,7 +110,7 @@ class ActiveEpisode:
         return best.place
 
     def advance(self, values: Int[np.ndarray, " A"], p_goal: float, ended: bool, action: Any) -> None:
-        """Take in where a step has led."""
+        """Process the result of a step."""
         before, expected = self.values, self._expectation()
         self.steps, self._waited = self.steps + 1, self._waited + 1
         self.values, self._p_goal = values, p_goal
@@ -133,7 +133,7 @@ class ActiveEpisode:
         self._write(before, expected, action, outcome, replanned)
 
     def account(self, frames: list[np.ndarray]) -> Episode:
-        """What happened, as the agent knows it."""
+        """The episode, as the agent observed it."""
         return Episode(
             self.goal,
             self.claimed,
@@ -156,7 +156,7 @@ class ActiveEpisode:
         if expected is not None and (self.values == expected.values).all():
             return ARRIVED
         if (self.values == before).all() or (expected is not None and self._keeps_target(expected)):
-            gives_up = self._option is None and self._patience is not None and self._waited >= self._patience
+            gives_up = self._option is None and self._t_max is not None and self._waited >= self._t_max
             return GAVE_UP if gives_up else ON_THE_WAY
         if expected is None:
             return LOST
@@ -192,7 +192,7 @@ class ActiveEpisode:
         self.claimed, self.active = True, False
 
     def _end(self, ended: bool) -> None:
-        """Time is up: the agent claims the goal if it believes to be there."""
+        """The time limit: the agent claims the goal if the most probable set satisfies it."""
         if self.believes_goal:
             self._stop()
         if ended:

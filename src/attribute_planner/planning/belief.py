@@ -1,4 +1,4 @@
-"""Belief: which attribute set the agent holds to be the case, and how probable it is that the goal is met."""
+"""Belief: the distribution over attribute sets given the observation, and the probability that the goal holds."""
 
 from typing import NamedTuple
 
@@ -15,10 +15,10 @@ HYPOTHESES = 4
 
 
 class Belief(NamedTuple):
-    """What the agent believes of a batch of environments.
+    """The belief about a batch of environments.
 
     values: the most probable attribute set.
-    log_shares: log probability of each value of each attribute; `None` where f is given, so that nothing is uncertain.
+    log_shares: log probability of each value of each attribute; `None` if f is given.
     """
 
     values: Int[np.ndarray, "B A"]

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 MOST_AT_ONCE, MOST_NUMBERS = 64, 2**28
-"""How many goals share a sweep, and how many numbers (one per goal and edge) that may take: a gigabyte."""
+"""Largest number of goals in a sweep, and largest number of values (one per goal and edge): one gigabyte."""
 SMALLEST_COST = 1e-3
 """The smallest cost of an edge (nats) that 32-bit sums resolve."""
 
@@ -22,7 +22,7 @@ def bellman_ford(
     """The distance of every node from the nearest of some end nodes, for several choices of ends, and the next node.
 
     source, target, cost: `[E]` the edges, by source; no cost is less than `SMALLEST_COST`.
-    ends: `[G]` end nodes `[n]`; any of them will do.
+    ends: `[G]` end nodes `[n]` of each goal; a path may end at any of them.
 
     `float32[G, N]` costs, infinite where there is no way; `int32[G, N]` successors, −1 there and at the ends.
     """
@@ -44,7 +44,7 @@ def bellman_ford(
 def _relax(
     source: jax.Array, target: jax.Array, cost: jax.Array, begun: jax.Array, num_nodes: int
 ) -> tuple[jax.Array, jax.Array]:
-    """`[N, G]` costs and successors, from what is known at the beginning: nothing but the ends."""
+    """`[N, G]` costs and successors, starting from the end nodes."""
     least = partial(jax.ops.segment_min, segment_ids=source, num_segments=num_nodes, indices_are_sorted=True)
 
     def ways(costs: jax.Array) -> jax.Array:

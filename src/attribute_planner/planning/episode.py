@@ -1,4 +1,4 @@
-"""The account of an episode in which an agent pursued a goal."""
+"""The result of an episode with a goal."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -26,10 +26,10 @@ class TraceStep:
     """One environment step.
 
     step: its number, from 0.
-    observed: the attribute set in which the action was taken, as the agent believed it.
-    aim: the set that the action was to reach, `None` if there was no plan.
+    observed: the attribute set in which the action was taken, as detected by the agent.
+    aim: the target of the action; `None` if there was no plan.
     probability: the probability of that transition, zero if there was no plan.
-    action: what the agent did.
+    action: the action.
     outcome: one of the outcomes above.
     replanned: whether a new path was computed after the step.
     """
@@ -45,16 +45,16 @@ class TraceStep:
 
 @dataclass(frozen=True)
 class Episode:
-    """One pursuit of one goal.
+    """One episode with one goal.
 
-    claimed: whether the agent stopped because it believed to be at the goal.
-    success: whether it was: the judge's word (`evaluation.judge`), which the agent never sees.
+    claimed: whether the agent stopped because it detected that the goal holds.
+    success: whether the goal holds by the true attributes (`evaluation.judge`), which the agent does not observe.
     steps: environment steps taken.
     transitions: attribute changes on the way.
-    replans: how often the path had to be computed again.
+    replans: number of times that the path was computed again.
     plan: the path planned at the start.
     reason: why it did not succeed, in words.
-    final: the attribute set at the end, as the agent believed it.
+    final: the attribute set at the end, as detected by the agent.
     trace: what was planned, tried and observed at every step (empty unless recorded).
     frames: images `uint8[H, W, 3]` before every step and after the last (empty unless recorded).
     """
@@ -76,5 +76,5 @@ class Episode:
         return self.plan.space
 
     def judged(self, success: bool, reason: str) -> "Episode":
-        """The same account with the judge's verdict."""
+        """The same result with the judge's verdict."""
         return replace(self, success=success, reason=reason)

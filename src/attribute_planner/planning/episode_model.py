@@ -1,13 +1,13 @@
-"""The model of one episode: how likely an attempt works here, given what has been tried (docs/execution.md).
+"""The model of one episode: the success probability of an attempt, given earlier attempts (docs/execution.md).
 
-A transition with success probability c fails for two reasons. Either it is not available from the present state,
+A transition with success probability c fails for two reasons. Either it is not available from the current state,
 although other states of the same attribute set allow it (aliasing), or it is available and the attempt fails by chance.
 `aliasing` is the share of failures of the first kind:
 
     availability a = 1 − aliasing · (1 − c),    reliability q = c / a,    c = a · q
 
-A failed attempt is evidence against availability, by Bayes' rule. The published execution takes no evidence in and
-ignores time.
+A failed attempt is evidence against availability, by Bayes' rule. The published execution uses no evidence and ignores
+time.
 """
 
 from dataclasses import dataclass
@@ -22,8 +22,7 @@ Probability = Float[np.ndarray, "..."] | float
 class EpisodeModel:
     """How the probability of an attempt follows from c_π and the failures so far.
 
-    aliasing: the share of failures that are due to the state and so repeat themselves; between 0 and 1. One half
-        prefers neither cause.
+    aliasing: the fraction of failures that are due to the state, and so repeat themselves; between 0 and 1.
     """
 
     aliasing: float = 0.5
@@ -34,7 +33,7 @@ class EpisodeModel:
         by_chance = (1.0 - self.reliability(c)) ** failures
         with np.errstate(invalid="ignore"):
             posterior = prior * by_chance / (prior * by_chance + (1.0 - prior))
-        # A transition that never fails has failed: both explanations have probability 0, and the limit c → 1 counts.
+        # With c = 1 a failure has probability 0 under both explanations: the limit c → 1 is used.
         repeated = 1.0 if self.aliasing == 0.0 else 0.0
         limit = np.where(np.asarray(failures) > 1, repeated, 1.0 - self.aliasing)
         return np.where(np.isnan(posterior), limit, posterior)
@@ -67,5 +66,5 @@ EPISODE_MODEL = EpisodeModel()
 """The model of the default executor."""
 
 DETERMINISTIC = EpisodeModel(aliasing=0.95)
-"""The same for a policy that always takes its most probable action: in the same state it fails in the same way. A few
-failures are left to chance, since an agent that returns to a set may find another of its states."""
+"""The same for a policy that always takes its most probable action: in the same state it fails in the same way. It is
+below 1 because an agent that returns to a set may be in another of its states."""

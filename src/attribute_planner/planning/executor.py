@@ -1,7 +1,7 @@
-"""Execution (Algorithm 2): move to the next set on the path, observe where that led, replan.
+"""Execution (Algorithm 2): move to the next set on the path, observe the result, replan.
 
-An `Executor` is a value that names how goals are pursued. `Execution` is the actor that carries it out in a batch of
-environments, one goal in each.
+An `Executor` is the configuration of an execution mode. `Execution` is the actor that runs it in a batch of
+environments, with one goal in each.
 """
 
 from collections.abc import Callable, Sequence
@@ -38,22 +38,22 @@ Key = jax.Array
 
 @dataclass(frozen=True)
 class Executor:
-    """How goals are pursued; each field is one part of it."""
+    """An execution mode; each field is one part of it."""
 
     model: EpisodeModel | None = EPISODE_MODEL
-    """How failures within the episode count; `None`: they do not, as published."""
+    """The evidence model of failed attempts; `None` to ignore them, as published."""
     timed: bool = True
-    """Whether plans weigh the duration of transitions against the steps that are left."""
+    """Whether plans take the duration of transitions and the remaining steps into account."""
     lookahead: bool = True
-    """Whether the first step is chosen by the forward model, where the agent has one."""
+    """Whether actions are chosen by the forward model, if the agent has one."""
     model_error: bool = True
-    """Whether the forward model's measured error counts against its predictions."""
+    """Whether the measured error of the forward model lowers the probability of its predictions."""
     observation_search: bool = True
-    """Whether a policy that returns to the same observation is led to untried actions."""
+    """Whether untried actions are taken when the policy returns to the same observation."""
     nearest_set: bool = True
-    """Whether to act as in the nearest known set where no way is known and no forward model helps."""
+    """Whether to act as in the nearest known set if there is no path and no forward model."""
     goal_relaxation: bool = True
-    """Whether to pursue a goal that no known set satisfies by way of one that nearly does, likewise."""
+    """Whether to relax a goal that no known set satisfies, if there is no forward model."""
 
 
 EXECUTORS: dict[str, Executor] = {
@@ -75,7 +75,7 @@ EXECUTORS: dict[str, Executor] = {
     "no-goal-relaxation": Executor(goal_relaxation=False),
     "no-evidence": Executor(model=EpisodeModel(aliasing=0.0)),
 }
-"""By name: Algorithm 2 as published, ours, and ours with one part changed."""
+"""The execution modes by name: Algorithm 2 as published, the default, and the default with one part changed."""
 
 
 def executor_named(name: str) -> Executor:
@@ -87,7 +87,7 @@ def executor_named(name: str) -> Executor:
 
 @dataclass(frozen=True)
 class Parts:
-    """What was learned, as far as execution uses it.
+    """The learned parts of an agent that execution uses.
 
     detector: f̂; `None` where the environment's own f is used.
     max_attempt_steps: steps after which an attempt has failed, as in practice.
@@ -111,9 +111,9 @@ class Memory:
     """The episodes in progress, one per environment.
 
     goals: their goals, as a batch.
-    belief: what is believed of the environments now.
+    belief: the current belief about the environments.
     observed: the observations as bytes, where they are searched; empty elsewhere.
-    action: what was done last.
+    action: the last actions.
     searches: the observation search of each.
     frames: images of each, if they are kept.
     """
@@ -128,7 +128,7 @@ class Memory:
 
 
 class Execution(Actor[Memory | None]):
-    """The actor that pursues one goal in each of a batch of environments. Its memory is updated in place.
+    """The actor that executes plans in a batch of environments, with one goal each. Its memory is updated in place.
 
     goals: one for each environment.
     record: whether to keep a trace of every step.
@@ -178,7 +178,7 @@ class Execution(Actor[Memory | None]):
         return memory, None
 
     def accounts(self, memory: Memory | None) -> list[Episode]:
-        """What happened in each environment, as the agent knows it."""
+        """The episode of each environment, as the agent observed it."""
         assert memory is not None, "nothing has happened yet"
         return [episode.account(memory.frames[i]) for i, episode in enumerate(memory.episodes)]
 
@@ -208,7 +208,7 @@ class Execution(Actor[Memory | None]):
             values,
             p_goal,
             max_steps=self.max_steps,
-            patience=None if published else self.parts.max_attempt_steps,
+            max_attempt_steps=None if published else self.parts.max_attempt_steps,
             stop_on_any_change=published or self.parts.stop_on_any_change,
             nearest_set=self.executor.nearest_set and not self._looks_ahead,
             relax_goal=self.executor.goal_relaxation and not self._looks_ahead,
@@ -226,7 +226,7 @@ class Execution(Actor[Memory | None]):
             memory.frames[i].append(self.camera(i))
 
     def _follow_policy(self, memory: Memory, observation: Observation, *, key: Key) -> Action:
-        """The policy's action towards each target, or what observation search makes of it."""
+        """The policy's action towards each target, or that of observation search."""
         targets = np.stack([episode.target for episode in memory.episodes])
         action, log_probs = _act(
             self.parts.policy,
@@ -251,7 +251,7 @@ class Execution(Actor[Memory | None]):
                 episode.stop_if_done()
 
     def _observed(self, observation: Observation) -> list[bytes]:
-        """What tells observations apart, where they are searched: for one agent whose actions can be listed."""
+        """The observations as bytes, if they are searched: for a single agent with discrete actions."""
         listed = isinstance(self.parts.policy.action_space, Discrete) and not self._looks_ahead
         if not self.executor.observation_search or not listed or isinstance(observation, UnitObservation):
             return []
@@ -286,7 +286,7 @@ def _active(memory: Memory) -> np.ndarray:
 def padded_rows(rows: np.ndarray, most: int) -> np.ndarray:
     """The rows, repeated to one of few lengths, each of which is compiled once.
 
-    Lookahead is most of the work, and fewer and fewer of a batch are still under way.
+    Lookahead is most of the work, and the number of active episodes of a batch decreases.
     """
     count = most
     while count // 4 >= max(len(rows), 64):

@@ -1,7 +1,7 @@
 """Goal relaxation: goals that no known set satisfies, but that a known set nearly satisfies.
 
-Integers can be counted on from anywhere: the way from three marines to four is that from two to three. The agent first
-goes where the goal is nearly met. There it acts as if it had less, and wanted as much less.
+Changes of integers are assumed to be the same at any value: three marines become four as two become three. The agent
+first goes to a set that nearly satisfies the goal. There it plans with values and goal lowered by the same amounts.
 """
 
 from collections.abc import Iterator
@@ -18,14 +18,15 @@ from attribute_planner.planning.search import NOWHERE
 from attribute_planner.transitions.table import UNKNOWN, TransitionTable
 
 LARGEST_SHIFT = 3
-"""By how much integers are lowered, all together (units of the attributes)."""
+"""Largest sum of the amounts by which integers are lowered (units of the attributes)."""
 
 
 @dataclass(frozen=True)
 class Shifted:
-    """A goal within the table, and the shift of all values that leads there.
+    """A goal that the table can reach, and the shift of all values.
 
-    goal: what to pursue instead. shift: what to subtract from the current values to be where its ways begin.
+    goal: the lowered goal.
+    shift: the amounts to subtract from the current values.
     """
 
     goal: Goal
@@ -33,7 +34,7 @@ class Shifted:
 
 
 def relaxed_goal(planner: Planner, values: Int[np.ndarray, " A"], goal: Goal) -> Goal | None:
-    """A goal that no set satisfies, its integers lowered, as little as possible, to what can be reached from a set."""
+    """The goal with its integers lowered as little as possible, such that it can be reached from a set."""
     number, missing = planner.table.number_of(values), _missing(planner.table, goal)
     total = np.where((missing >= 0).all(axis=1), missing.sum(axis=1), np.inf)
     if number == UNKNOWN or not np.isfinite(total).any():
@@ -45,7 +46,7 @@ def relaxed_goal(planner: Planner, values: Int[np.ndarray, " A"], goal: Goal) ->
 
 
 def _missing(table: TransitionTable, goal: Goal) -> Int[np.ndarray, "N A"]:
-    """How much each set lacks of the integers that the goal wants; −1 where something does not fit."""
+    """The difference between the goal's integers and those of each set; −1 if another attribute does not match."""
     wanted, missing = np.asarray(goal.wanted), np.asarray(goal.values) - table.values
     if goal.at_least is not None:
         missing = np.where(goal.at_least, np.maximum(missing, 0), missing)
@@ -54,7 +55,7 @@ def _missing(table: TransitionTable, goal: Goal) -> Int[np.ndarray, "N A"]:
 
 
 def shifted_goal(planner: Planner, values: Int[np.ndarray, " A"], goal: Goal) -> Shifted | None:
-    """The same with less of everything, values and goal, as little less as it takes for a way to be known."""
+    """Values and goal lowered by the same amounts, as little as possible, such that a path is known."""
     wanted = np.asarray(goal.wanted)
     for shift in _shifts(wanted & is_integer(planner.table.space)):
         there, fewer = values - shift, replace(goal, values=np.asarray(goal.values) - shift)
@@ -67,7 +68,7 @@ def shifted_goal(planner: Planner, values: Int[np.ndarray, " A"], goal: Goal) ->
 
 
 def _shifts(integers: Bool[np.ndarray, " A"]) -> Iterator[np.ndarray]:
-    """`int32[A]` ways to lower some attributes, the smallest first."""
+    """`int32[A]` amounts by which to lower the attributes, the smallest first."""
     for total in range(1, LARGEST_SHIFT + 1):
         for chosen in combinations_with_replacement(np.flatnonzero(integers).tolist(), total):
             yield np.bincount(chosen, minlength=len(integers)).astype(np.int32)

@@ -1,8 +1,8 @@
-"""Lookahead: the first step by the forward model, the rest of the way by the table.
+"""Lookahead: the forward model predicts the next step, the table gives the value of its outcome.
 
-The table knows how often a transition works from all states that share an attribute set. The forward model predicts,
-from the observation, which set each action leads to from here. `consider` asks it about many actions; `best_option`
-weighs each outcome by the value of the set that it leads to.
+The table contains the success rate of a transition over all states of an attribute set. The forward model predicts,
+from the observation, which set each action leads to from the current state. `consider` predicts the outcomes of many
+actions; `best_option` weights each outcome by the value of the resulting set.
 """
 
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class Options:
     """Actions that could be taken in a batch of B states, K each; the last one is the policy's own.
 
     actions: `[B, K]`.
-    outcome: the most probable attribute set after each action; for the policy's action, the set that it was told.
+    outcome: the most probable attribute set after each action; for the policy's action, its target.
     log_prob: log probability of each attribute's value in that outcome.
     number: the outcome's number in the table; −1 if the table does not hold it.
     """
@@ -43,8 +43,8 @@ class Options:
 
 
 class Option(NamedTuple):
-    """The best option of a state: its position, the action, the outcome that is expected of it, that outcome's
-    probability, and the probability to reach the goal by taking it."""
+    """The best option of a state: its position, the action, its predicted outcome, the probability of that outcome, and
+    the probability of reaching the goal with it."""
 
     place: int
     action: Any
@@ -64,10 +64,10 @@ def consider(
     *,
     key: Key,
 ) -> Options:
-    """Predict what each of many actions leads to.
+    """Predict the outcomes of many actions.
 
-    targets: the sets that the policy is told to reach. goals: what is wanted in the end, −1 for what does not matter;
-    actions are proposed for both.
+    targets: the goals of the policy. goals: the values of the episode's goal, −1 for unconstrained attributes; actions
+    are proposed for both.
     """
     actions, outcome, log_prob = _predict(
         forward_model, policy, observation, beliefs, jnp.asarray(targets), jnp.asarray(goals), key
@@ -112,10 +112,10 @@ def best_option(
     model_error: float,
     left: int,
 ) -> Option:
-    """The option with the highest probability to be at the goal in time.
+    """The option with the highest probability of reaching the goal in time.
 
-    policy_success: c_π of the policy's own action. model_error: how often the forward model is wrong; then only
-    the policy's action is known to do anything. left: steps that are left, this one included.
+    policy_success: c_π of the policy's own action. model_error: the probability that the forward model is wrong; then
+        only the policy's action has a known effect. left: number of remaining steps, including this one.
     """
     outcome, log_prob = options.outcome[row], options.log_prob[row]
     arrives = np.asarray(goal.satisfied_by(outcome))
@@ -123,7 +123,7 @@ def best_option(
     predicted = np.exp(np.where(relevant, log_prob, 0.0).sum(axis=-1))
     chance = (1 - model_error) * predicted
     chance[-1] += model_error * policy_success
-    # Nothing is expected of an action that changes nothing.
+    # An action that is predicted to change nothing has value zero.
     chance[(outcome == values).all(axis=-1) & ~arrives] = 0.0
     onward = np.where(arrives, 1.0, posterior.value(options.number[row], float(left - 1)))
     actions = jax.tree.map(lambda leaf: leaf[row], options.actions)

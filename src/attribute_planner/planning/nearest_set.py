@@ -1,7 +1,7 @@
-"""The nearest known set: where the table knows no way on, make the change that it would make in a similar set.
+"""The nearest known set: without a path from the current set, make the change that a similar set would need.
 
-With many attributes, most sets are never visited in training. Where sets differ in attributes that no goal mentions,
-the same change usually works in the same way.
+With many attributes, most sets are never visited in training. If two sets differ in attributes that no goal mentions,
+the same change usually works in both.
 """
 
 import numpy as np
@@ -17,7 +17,7 @@ from attribute_planner.transitions.table import UNKNOWN, TransitionTable
 def nearest_target(
     planner: Planner, posterior: Posterior, goal: Goal, values: Int[np.ndarray, " A"], left: float
 ) -> Target | None:
-    """What the best transition out of the nearest set with a way to the goal would change, applied to the values."""
+    """The values after the change that the best transition out of the nearest set with a path to the goal makes."""
     table = planner.table
     number = nearest_set(table, values, goal, planner.distances(goal).successor != NOWHERE)
     if number == UNKNOWN:

@@ -1,9 +1,9 @@
 """Observation search: leads a policy out of a loop within one attribute set.
 
-Situations are told apart by what is observed. At a new observation the policy acts. At an observation that it has seen
-before in this attempt, the most promising untried action is taken: the one that the policy finds most probable, here or
-at another observation that is known to be reachable, less a cost for the steps to get there. Where an action has led
-from one observation to two others, the environment is stochastic; the policy then acts alone in that environment.
+At a new observation the policy acts. When an observation repeats within an attempt, the best untried action is taken:
+the one with the highest log probability under the policy, at this observation or at another known one, minus a cost for
+the steps to get there. If an action has led from one observation to two others, the environment is stochastic, and the
+search is switched off for it.
 """
 
 from collections import deque
@@ -20,7 +20,7 @@ DETOUR_COST = 0.5
 
 @dataclass
 class Situation:
-    """What is known of one observation: log probabilities of the actions, and where those tried have led."""
+    """One observation: log probabilities of the actions, and the outcomes of those that were tried."""
 
     log_probs: Float[np.ndarray, " actions"]
     led_to: dict[int, bytes] = field(default_factory=dict)
@@ -34,7 +34,7 @@ class ObservationSearch:
         self._stochastic = False
 
     def decide(self, here: bytes, log_probs: Float[np.ndarray, " actions"], sampled: int) -> int:
-        """The policy's action at a new observation; the most promising untried one at a known observation."""
+        """The policy's action at a new observation; the best untried action at a known one."""
         if self._stochastic:
             return sampled
         if here in self._situations:
@@ -43,7 +43,7 @@ class ObservationSearch:
         return sampled
 
     def remember(self, here: bytes, action: int, there: bytes) -> None:
-        """Note where an action has led."""
+        """Record the outcome of an action."""
         if here in self._situations:
             led_to = self._situations[here].led_to
             self._stochastic |= led_to.setdefault(action, there) != there
@@ -54,7 +54,7 @@ class ObservationSearch:
         best, step = -np.inf, 0
         while queue:
             place, distance, first_step = queue.popleft()
-            # No log probability is above zero, so nothing farther away can be better.
+            # No log probability is above zero, so no observation further away can be better.
             if -DETOUR_COST * distance <= best:
                 break
             situation = self._situations[place]

@@ -114,7 +114,7 @@ class Planner:
         self._size = cached_goals
 
     def distances(self, goal: Goal) -> Distances:
-        """The ways from every set to the goal."""
+        """The distances from every set to the goal."""
         key = goal.key(self.table.space)
         if key not in self._cache:
             if len(self._cache) >= self._size:

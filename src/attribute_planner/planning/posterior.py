@@ -1,4 +1,4 @@
-"""The posterior of an episode: what the table says, updated by what was tried and where it led (docs/execution.md)."""
+"""The posterior of an episode: the table, updated by the outcomes of attempts (docs/execution.md)."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -30,12 +30,12 @@ class Target(NamedTuple):
 
 
 class Posterior:
-    """What one episode has learned about its transitions, on top of a planner's distances to its goal.
+    """The evidence of one episode, and the values that follow from it and from a planner's distances to the goal.
 
-    A failed attempt counts against the transition from that set. Leaving a set counts against its promise: a good path
-    visits no set twice, so an agent that returns to a set finds that the path from there did not work. An action that
-    was taken before from the same set counts likewise: of two actions that lead to the same set, the other one may lead
-    to another of its states.
+    A failed attempt lowers the probability of the transition. Leaving a set lowers its value: a good path visits no set
+    twice, so if the agent returns to a set, the path from there did not work. An action that was already taken from the
+    same set also
+    has a lower probability: if two actions lead to the same set, the other one may lead to another of its states.
     """
 
     def __init__(self, planner: Planner, goal: Goal, model: EpisodeModel = EPISODE_MODEL) -> None:
@@ -80,7 +80,7 @@ class Posterior:
         return count
 
     def value(self, numbers: Int[np.ndarray, " K"], left: Float[np.ndarray, " K"] | float) -> Float[np.ndarray, " K"]:
-        """The probability to be at the goal in time from each set, with `left` steps left there."""
+        """The probability of reaching the goal in time from each set, with `left` steps remaining there."""
         value = self._distances.value(numbers, left)
         departures = np.array([self._departures.get(number, 0) for number in numbers.tolist()], float)
         return np.where(departures > 0, self._model.attempt(value, departures), value)
@@ -105,7 +105,7 @@ class Posterior:
 
 
 class Published(Posterior):
-    """Algorithm 2: the next set on the planned path, however often that has failed."""
+    """Algorithm 2: the next set on the planned path, even if it has failed before."""
 
     def failed(self, source: Int[np.ndarray, " A"], target: Int[np.ndarray, " A"]) -> None:
         del source, target

@@ -1,4 +1,4 @@
-"""Proposals: actions for the forward model to judge. All of them where they can be listed; else a search for good ones.
+"""Proposals: candidate actions for lookahead. All actions if they are discrete; otherwise the result of a search.
 
 The actions that lead to an attribute set may fill a region of a few per cent of the box. The search starts from random
 actions and the policy's own and repeatedly samples around the best, with a shrinking spread: a cross-entropy search.
@@ -26,7 +26,7 @@ class ActionSearch:
     random: int = 192
     """Uniformly random actions at the start."""
     policy: int = 32
-    """Actions sampled from the policy at the start, for each thing that is wanted."""
+    """Actions sampled from the policy at the start, for each of the wanted sets."""
     best: int = 8
     """How many of the best actions each round samples around."""
     around: int = 8
@@ -49,10 +49,10 @@ def propose(
     *,
     key: Key,
 ) -> Action:
-    """`[B, K]` actions, among them some that may lead to each of the things wanted, if the likeliest belief is right.
+    """`[B, K]` actions, some of which may lead to each of the wanted sets, if the most probable belief is right.
 
     features: the forward model's features of the observation.
-    wanted: attribute values `[B, A]` each, `NO_VALUE` for what does not matter.
+    wanted: attribute values `[B, A]` each, `NO_VALUE` for unconstrained attributes.
     """
     random_key, *wanted_keys = jax.random.split(key, 1 + len(wanted))
     actions = actions_to_try(forward_model.actions, len(features), SEARCH.random, key=random_key)
@@ -85,7 +85,7 @@ def beside(first: Any, *more: Any) -> Any:
 
 
 def _sampled(policy: GoalPolicy, observation: Observation, values: jax.Array, wanted: jax.Array, *, key: Key) -> Action:
-    """`[B, SEARCH.policy]` actions of the policy towards what is wanted, all other attributes as they are."""
+    """`[B, SEARCH.policy]` actions of the policy towards the wanted values, with all other attributes unchanged."""
     output = policy(observation, values, jnp.where(wanted == NO_VALUE, values, wanted))
     sampled = jax.vmap(lambda key: output.sample(key=key))(jax.random.split(key, SEARCH.policy))
     return jax.tree.map(lambda leaf: jnp.moveaxis(leaf, 0, 1), sampled)

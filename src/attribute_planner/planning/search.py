@@ -24,7 +24,7 @@ TIE_BREAKER = 1e-9
 
 @dataclass(frozen=True)
 class Distances:
-    """The way from every set of a table to a goal.
+    """The best path from every set of a table to a goal.
 
     cost: −log of the value of the best path; infinite where there is none.
     successor: the next set on that path; `NOWHERE` at the goal and where there is no path.
@@ -55,7 +55,7 @@ class Distances:
         return total
 
     def value(self, numbers: Int[np.ndarray, " K"], left: Float[np.ndarray, " K"] | float) -> Float[np.ndarray, " K"]:
-        """The probability to be at the goal in time, with `left` steps left; 0 for sets that are not known (−1)."""
+        """The probability of reaching the goal in time, with `left` steps remaining; 0 for unknown sets (−1)."""
         cost = self.cost[numbers]
         if np.isfinite(self.graph.horizon):
             steps = self.steps[numbers]
@@ -67,7 +67,7 @@ class Distances:
 class Graph:
     """A listed transition model with the cost of each transition. Each goal takes one Dijkstra on the reversed graph.
 
-    horizon: environment steps of an episode, against which the duration of a transition counts; infinite: it does not.
+    horizon: number of steps of an episode, for the cost of durations; infinite to ignore durations.
     """
 
     def __init__(self, table: TransitionTable, horizon: float = np.inf) -> None:
@@ -107,7 +107,7 @@ class Graph:
 
     @property
     def finds_many_at_once(self) -> bool:
-        """Whether many goals at once take hardly longer than one: on an accelerator, if no transition is free."""
+        """Whether many goals take hardly longer than one: on an accelerator, if no transition has cost zero."""
         return jax.default_backend() != "cpu" and float(self.cost.min(initial=np.inf)) >= SMALLEST_COST
 
     def to_goals(self, goals: Sequence[Goal]) -> list[Distances]:

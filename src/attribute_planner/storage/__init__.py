@@ -1,1 +1,2 @@
-"""Files: run directories, arrays, metrics, provenance. All JSON and safetensors, so that loading runs no code."""
+"""Files: run directories, arrays, metrics, provenance. All are JSON or safetensors, so that loading executes no
+code."""

@@ -42,7 +42,7 @@ ATTEMPT_LOG = "practice.attempt_log"
 
 
 def progress_arrays(progress: Progress) -> tuple[Arrays, Notes]:
-    """What each phase has produced so far."""
+    """The results of each phase so far."""
     arrays: Arrays = {}
     notes: Notes = {}
     if progress.detected is not None:
@@ -84,7 +84,8 @@ def progress_arrays(progress: Progress) -> tuple[Arrays, Notes]:
 
 
 def agent_arrays(agent: Agent, config: TrainConfig) -> tuple[Arrays, Notes]:
-    """An agent in the least space: statistics in single precision, and as a quotient where they were counted so."""
+    """An agent in a compact form: statistics in single precision, and as a symmetry quotient if they were counted
+    so."""
     symmetries = agent.env.symmetries if config.explore.symmetric else None
     table = agent.table if symmetries is None else quotient(agent.table, symmetries.counted)
     arrays = arrays_of("policy", agent.policy) | _single_precision(table_arrays("table", table))
@@ -126,7 +127,7 @@ def _single_precision(arrays: Arrays) -> Arrays:
 
 
 def load_progress(env: Environment, config: TrainConfig, arrays: Arrays, notes: Notes) -> Progress:
-    """What each phase had produced. Nothing of an agent that was stored alone, whose training cannot be continued."""
+    """The results of each phase; empty for a shipped agent, whose training cannot be continued."""
     if AGENT_ONLY in notes:
         return Progress()
     detected = explored = practised = None

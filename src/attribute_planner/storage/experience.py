@@ -1,7 +1,8 @@
 """The replay buffer in the run directory: shards are appended to `experience/`, in step with the checkpoint.
 
 Shards are written before the checkpoint, which holds the number of rows that belong to it. A shard beyond that number
-is left from a process that was killed in between; the resumed run removes it and records the same steps again.
+was written by a process that was killed before its next checkpoint; the resumed run removes it and records the same
+steps again.
 """
 
 import json
@@ -23,7 +24,7 @@ from attribute_planner.storage.arrays import write_arrays, write_bytes
 
 
 class ExperienceWriter:
-    """Writes what a replay buffer is given.
+    """Writes the steps that are added to a replay buffer.
 
     `note` is called at the end of an epoch, `write` before a checkpoint, and `remove_old` after it.
     """
@@ -56,7 +57,7 @@ class ExperienceWriter:
         return self._state._asdict()
 
     def remove_old(self) -> None:
-        """Remove the shards of which the buffer holds nothing any more."""
+        """Remove the shards whose steps are no longer in the buffer."""
         shards = shards_in(self._path)
         for path, following in zip(shards.values(), list(shards)[1:], strict=False):
             if following <= self._oldest:

@@ -155,7 +155,7 @@ class RunDirectory:
         return replace(progress, replay=load_replay(self.path / EXPERIENCE, notes["experience"], empty.capacity, env))
 
     def is_finished(self) -> bool:
-        """Whether training has finished. An agent that was stored alone counts as finished."""
+        """Whether training has finished. A shipped agent counts as finished."""
         if not (self.path / AGENT).exists():
             return False
         notes, config = self.notes(), self.description.config
@@ -169,15 +169,15 @@ class RunDirectory:
         env, config = self.environment(env), self.description.config
         if not (self.path / AGENT).exists():
             raise RunDirectoryError(
-                f"{self.path} holds no agent: training stopped before its first checkpoint; continue with --resume."
+                f"{self.path} contains no agent: training stopped before its first checkpoint; continue with --resume."
             )
         arrays, notes = read_arrays(self.path / AGENT)
         if "practice" not in notes and AGENT_ONLY not in notes:
             raise RunDirectoryError(f"{self.path}: training has not reached practice yet; continue with --resume.")
         if not model_edges and AGENT_ONLY in notes and config.adds_model_edges:
             raise RunDirectoryError(
-                f"{self.path} holds the agent alone, whose table does not tell observed edges from those of the "
-                "forward model; use the run in which it was trained."
+                f"{self.path} contains only the agent, whose table does not distinguish observed edges from those of "
+                "the forward model; use the run in which it was trained."
             )
         detector = load_detector(env, config, arrays) if "detector" in notes else None
         table = load_table(env, config, arrays, model_edges=model_edges)
@@ -214,14 +214,14 @@ class RunDirectory:
 
 
 def save_agent(path: Path | str, agent: Agent, config: TrainConfig, seed: int) -> None:
-    """A run directory with the agent alone, small enough to ship. Its training cannot be continued."""
+    """A run directory with only the agent, small enough to ship. Its training cannot be continued."""
     run = RunDirectory.create(path, describe_run(agent.env, config, seed))
     arrays, notes = agent_arrays(agent, config)
     write_arrays(run.path / AGENT, arrays, {"format": FORMAT, **notes})
 
 
 def ship(run: RunDirectory, path: Path | str, env: Environment | None = None) -> None:
-    """Store the agent of a finished run alone, with the description of that run."""
+    """Store only the agent of a finished run, with the description of that run."""
     described = run.description
     save_agent(path, run.agent(env), described.config, described.seed)
     write_bytes(Path(path) / CONFIG, (run.path / CONFIG).read_bytes())

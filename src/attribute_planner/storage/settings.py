@@ -36,7 +36,7 @@ def with_setting(config: Settings, assignment: str) -> Settings:
     path, equals, text = assignment.partition("=")
     if not equals:
         raise ConfigurationError(
-            f"A setting has the form NAME=VALUE, for example practise.num_envs=512; {assignment!r} has not."
+            f"A setting has the form NAME=VALUE, for example practise.num_envs=512; not {assignment!r}."
         )
     return _changed(config, path.split("."), text, path)
 

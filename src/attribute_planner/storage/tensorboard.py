@@ -6,7 +6,8 @@ from typing import Any
 from attribute_planner.errors import ConfigurationError
 
 STEPS = ("steps", "updates")
-"""Metrics that say how far a phase is, in order of preference: environment steps; updates of a supervised fit."""
+"""Metrics that are used as the step of a phase, in order of preference: environment steps; updates of a supervised
+fit."""
 
 
 class TensorBoardWriter:

@@ -1,8 +1,8 @@
-"""Counting transitions between attribute sets as they are seen: exact, growing, fast on whole batches.
+"""Counts of transitions between attribute sets: exact, growing, and fast on batches.
 
-Rows of packed words are numbered as they first appear, those of one batch in any order (`RowIndex`); a transition is a
-pair of such numbers, numbered in turn. Counting then is adding into an array. Nothing is ever hashed without the whole
-row being compared, so two different attribute sets are never merged.
+Distinct rows of packed words are numbered as they first appear (`RowIndex`); within a batch the order is arbitrary. A
+transition is a pair of such numbers, which is numbered in the same way. After hashing, whole rows are compared, so two
+different attribute sets are never merged.
 """
 
 from copy import copy
@@ -70,7 +70,7 @@ class RowIndex:
 
     def _claim(self, slots: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """Put one new row into each vacant slot; `[n]` the numbers that the slots hold afterwards."""
-        # Where several rows want one slot, the first wins; the losers see its number and compare again.
+        # If several rows hash to one slot, the first takes it; the others compare with it and continue.
         winners, first, inverse = np.unique(slots, return_index=True, return_inverse=True)
         fresh = np.arange(self._count, self._count + len(winners), dtype=np.int32)
         self._rows[self._count : self._count + len(winners)] = rows[first]
@@ -114,7 +114,7 @@ class TransitionCounts:
         self.total = 0
 
     def copy(self) -> "TransitionCounts":
-        """The same counts, to go on from while these stay as they are."""
+        """A copy of the counts."""
         copied = TransitionCounts(self.sets.width)
         copied.sets, copied.pairs = self.sets.copy(), self.pairs.copy()
         copied._visits, copied.total = self._visits.copy(), self.total
@@ -133,13 +133,13 @@ class TransitionCounts:
         return self._visits[pairs]
 
     def add(self, source: np.ndarray, target: np.ndarray, visits: np.ndarray) -> None:
-        """Add counts collected elsewhere: tables of several explorers sum up."""
+        """Add the counts of another table."""
         pairs = self.number(source, target)  # first: it may replace the array
         np.add.at(self._visits, pairs, visits)
         self.total += int(visits.sum())
 
     def number(self, source: np.ndarray, target: np.ndarray) -> np.ndarray:
-        """`int32[B]` the numbers of transitions between words `[B, W]`, which are counted no times if they are new."""
+        """`int32[B]` the numbers of transitions between words `[B, W]`; new ones have a count of zero."""
         pairs = np.stack([self.sets.number(source), self.sets.number(target)], axis=1).astype(np.uint32)
         numbers = self.pairs.number(pairs)
         if len(self.pairs) > len(self._visits):

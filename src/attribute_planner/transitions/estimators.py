@@ -38,7 +38,8 @@ def success_ratio(observed: Statistics) -> Float[np.ndarray, " E"]:
 
 
 def posterior_mean(observed: Statistics) -> Float[np.ndarray, " E"]:
-    """Mean of a Beta posterior. The prior mean is the success rate of all attempts, worth `PRIOR_ATTEMPTS`."""
+    """Mean of a Beta posterior. The prior mean is the success rate of all attempts, with the weight
+    `PRIOR_ATTEMPTS`."""
     prior = (observed.successes.sum() + 1) / (observed.attempts.sum() + 2)
     return (observed.successes + PRIOR_ATTEMPTS * prior) / (observed.attempts + PRIOR_ATTEMPTS)
 
@@ -46,8 +47,7 @@ def posterior_mean(observed: Statistics) -> Float[np.ndarray, " E"]:
 def grouped_posterior_mean(observed: Statistics) -> Float[np.ndarray, " E"]:
     """Mean of a Beta posterior whose prior is the success rate of the transitions that make the same change.
 
-    On a graph with more transitions than can be tried often, a transition that was hardly tried is estimated from
-    others of its group.
+    In a large graph, a transition that was attempted rarely is estimated from others of its group.
     """
     group = observed.change()
     attempts, successes = (np.bincount(group, weights=each) for each in (observed.attempts, observed.successes))

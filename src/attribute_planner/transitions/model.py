@@ -1,7 +1,7 @@
 """`TransitionModel`: c_π behind one interface.
 
-Planning asks for the transitions out of attribute sets and for what is known of them. A `TransitionTable` lists every
-set and transition; a model that predicts transitions would answer the same questions without a list.
+Planning needs the transitions out of attribute sets and their statistics. A `TransitionTable` lists every set and
+transition; a model that predicts transitions can implement the same interface without a list.
 """
 
 import abc

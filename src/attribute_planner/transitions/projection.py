@@ -1,6 +1,6 @@
-"""Too many attributes: which ones matter to no goal and no edge, and the table without them.
+"""Irrelevant attributes: finds those that affect no goal and no edge, and removes them from a table.
 
-An attribute that does not matter splits sets, and so the evidence about edges, without need.
+An irrelevant attribute splits sets, and with them the evidence about edges.
 """
 
 from collections.abc import Sequence
@@ -15,14 +15,14 @@ from attribute_planner.errors import ConfigurationError
 from attribute_planner.transitions.counting import RowIndex
 from attribute_planner.transitions.table import TransitionTable
 
-DOUBT = 0.05
-"""Chance that a change is seen so rarely with one value; below it, the value is taken to prevent the change."""
+PREVENTION_P_VALUE = 0.05
+"""Largest p-value at which a change is seen so rarely with one value that the value is taken to prevent the change."""
 
 PREVENTED = 0.1
 """A value prevents a change that is seen with it at most this fraction as often as with all values."""
 
 SIGNIFICANCE = 0.01
-"""Chance of rates that differ so much if success does not depend on the attribute."""
+"""Largest p-value at which success is taken to depend on the attribute."""
 
 TOLERANCE = 0.1
 """Smaller mean differences of success rates do not matter to planning."""
@@ -141,7 +141,7 @@ def _prevents(edges: _Edges) -> bool:
         seen = np.bincount(edges.value[rows], weights=edges.visits[rows], minlength=edges.num_values)
         expected = edges.visits[rows] @ share[edges.place[rows]]
         chance = stats.binom.cdf(seen, seen.sum(), expected / max(seen.sum(), 1e-12))
-        if ((chance <= DOUBT) & (seen <= PREVENTED * expected)).any():
+        if ((chance <= PREVENTION_P_VALUE) & (seen <= PREVENTED * expected)).any():
             return True
     return False
 

@@ -1,6 +1,6 @@
-"""Folding a table: one edge stands for all that the environment's symmetries make of it.
+"""The quotient of a table by the symmetries of its environment: one edge represents all its images.
 
-Four blocks that differ in colour alone make 24 edges of each; a folded table is small enough to ship.
+With four blocks that differ only in colour, one edge represents 24. The quotient is small enough to ship.
 """
 
 import numpy as np
@@ -10,7 +10,7 @@ from attribute_planner.transitions.table import TransitionTable
 
 
 def quotient(table: TransitionTable, orders: np.ndarray) -> TransitionTable:
-    """The table with one edge of each kind, and what was seen and tried on all of them.
+    """The table with one edge of each orbit, and the summed statistics of the orbit.
 
     orders: `int[n, A]` the symmetries, as in `Symmetries.counted`; they are a group.
     """
@@ -19,13 +19,13 @@ def quotient(table: TransitionTable, orders: np.ndarray) -> TransitionTable:
 
 
 def expanded(table: TransitionTable, orders: np.ndarray) -> TransitionTable:
-    """The table with all edges, each with its share of what was seen and tried: `folded` undone, but for averaging."""
+    """The table with all edges of each orbit, each with an equal share of its statistics."""
     words, edges = _renamed_edges(table, orders)
     return _gathered(table, words, edges.ravel(), 1 / len(orders))
 
 
 def _renamed_edges(table: TransitionTable, orders: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """All sets that symmetries make of a table's, `uint32[M, W]`, sorted as there; and what becomes of each edge.
+    """All images of the table's sets, `uint32[M, W]`, sorted as in a table, and the images of each edge.
 
     That is `int64[n, E]`: the edge from set i to set j is i · M + j.
     """

@@ -79,7 +79,7 @@ class TransitionTable(TransitionModel):
     def duration(self) -> Float[np.ndarray, " E"]:
         """Mean steps of an attempt at each edge; zero if steps were not counted.
 
-        An edge that was hardly tried is estimated from the edges that make the same change.
+        An edge that was attempted rarely is estimated from the edges that make the same change.
         """
         if self.spent is None:
             return np.zeros(self.num_edges)
@@ -184,7 +184,7 @@ class TransitionTable(TransitionModel):
         return table_of_counts(self.space, counts, self.estimator).with_practice_of(self)
 
     def tried(self, attempts: float) -> "TransitionTable":
-        """The same without edges that were neither visited nor attempted that often."""
+        """The same without edges that were never visited and attempted less often than this."""
         keep = (self.visits > 0) | (self.attempts >= attempts)
         parts = {name: getattr(self, name) for name in ("source", "target", "visits", "attempts", "successes", "spent")}
         return replace(self, **{name: None if part is None else part[keep] for name, part in parts.items()})

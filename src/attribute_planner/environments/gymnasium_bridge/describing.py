@@ -16,10 +16,10 @@ Describe = Callable[[Any, dict[str, Any], Any], Mapping[str, Value]]
 """Maps an observation, its `info` and the environment to attribute values by name."""
 
 ReadValues = Callable[[Any, dict[str, Any], Any], list[int]]
-"""The same, to the index of each attribute's value, in order."""
+"""Maps the same arguments to the index of each attribute's value, in order."""
 
 
-def reading(describe: Describe, space: AttributeSpace) -> ReadValues:
+def values_reader(describe: Describe, space: AttributeSpace) -> ReadValues:
     """A function that returns the values of `describe` as indices."""
     if not callable(describe):
         raise ConfigurationError(

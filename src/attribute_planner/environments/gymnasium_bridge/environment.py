@@ -15,7 +15,7 @@ from attribute_planner.environments.gymnasium_bridge.describing import (
     ReadValues,
     attribute_space,
     labels_of,
-    reading,
+    values_reader,
 )
 from attribute_planner.environments.gymnasium_bridge.observations import Encoder, encoder_by, encoder_for
 from attribute_planner.environments.gymnasium_bridge.pool import EnvPool
@@ -49,13 +49,13 @@ def from_gymnasium(
 
     make: makes a new Gymnasium environment at every call: `lambda: gymnasium.make("Taxi-v4")`.
     attributes: the attributes that goals refer to.
-    describe: returns attribute values by name, given `(observation, info, env)`; or give `labelled` instead.
+    describe: returns attribute values by name, given `(observation, info, env)`. Pass either this or `labelled`.
     labelled: `(observations, attributes)` of some states, for training a detector; the attributes are dictionaries, or
         an integer array `[N, A]` of value indices.
     tasks: goals for evaluation, by name; by default one task, whose goal is another value of a random attribute.
     episode_steps: number of steps after which an episode is truncated; by default the environment's own limit, or 200.
-    encode_observation: converts an observation into an array of numbers or a `uint8` image; rarely needed. By default
-        all parts of an observation are used, as `check_environment` says.
+    encode_observation: converts an observation into an array of numbers or a `uint8` image. Rarely needed: by default
+        all parts of an observation are used, as `check_environment` reports.
     action_names: names of the actions, in order.
     name: name of the environment; by default its Gymnasium id.
     """
@@ -65,7 +65,7 @@ def from_gymnasium(
             f"not a {type(make).__name__}."
         )
     if (describe is None) == (labelled is None):
-        raise ConfigurationError("Give either describe=… or labelled=…: one of them must define the attributes.")
+        raise ConfigurationError("Pass either describe=… or labelled=…, which define the attributes.")
     space = attribute_space(attributes)
     pool = EnvPool(make)
     (first,) = pool.acquire(1)
@@ -79,7 +79,7 @@ def from_gymnasium(
         action_map=actions_of(first.action_space, action_names),
         episode_steps=limit,
         task_map=_tasks(space, tasks, limit),
-        read_values=None if describe is None else reading(describe, space),
+        read_values=None if describe is None else values_reader(describe, space),
         labels=None if labelled is None else labels_of(labelled, space, encoder),
     )
     pool.release([first])

@@ -25,7 +25,7 @@ MAX_NUMBERS = 2**16
 """Largest size of a vector, and largest number of values of its choices."""
 
 MAX_CODES = 32
-"""Whole numbers in a range of this size are one-hot, if no other number is seen."""
+"""Integers in a range of this size are one-hot, if no other number is seen."""
 LOWEST_CODE = -8
 """The range begins at the lower bound of the space, but not below this."""
 MAX_ROWS = 2**15
@@ -34,9 +34,9 @@ MAX_FLOAT_ROWS = 2**12
 """The same of a box of floating-point numbers, which rarely are whole."""
 
 WORDS = 16
-"""Number of words of a text that the agent sees."""
+"""Number of words of a text that are used."""
 WORD_HASHES = 255
-"""Number of different words that are told apart at each position; a word is its hash, from 1."""
+"""Number of hash values of a word, from 1."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Public environments that were written by others, as a user brings them: attributes, `describe` and a task each."""
+"""Public environments that were not written for this package, each with attributes, `describe` and a task."""
 
 from attribute_planner.experiments.strangers.registry import ORACLES as ORACLES
 from attribute_planner.experiments.strangers.registry import WORLDS as WORLDS

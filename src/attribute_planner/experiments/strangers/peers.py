@@ -1,4 +1,4 @@
-"""What a user would try instead: Stable-Baselines3 on the same world, with a sparse reward for the same goals.
+"""Stable-Baselines3 on the same environment, with a sparse reward for the same goals.
 
 All settings are the defaults of Stable-Baselines3, with two exceptions for hindsight experience replay: learning starts
 after the first episode, which its replay buffer requires, and the buffer holds as many steps as there are. The network

@@ -46,12 +46,12 @@ def report_text(records: Sequence[Record], scale: str) -> str:
 
 
 INTRODUCTION = """\
-Every world with default settings. `{command}` generates this file from {count} records.
+Every environment with default settings. `{command}` generates this file from {count} records.
 
 - Success in % of {episodes} episodes per seed: mean over seeds [95 % interval], and the number of seeds. The interval
   is a t-interval over seeds, whose standard error is at least that of all episodes pooled; with one seed, Wilson's.
-- "possible" is the success of the best policy that knows everything: computed for the slippery lake; the other worlds
-  are taken to be solvable from every start, which is not checked.
+- "possible" is the success rate of an optimal policy. It is computed for the slippery lake; the other environments are
+  assumed to be solvable from every start.
 - Peers get the same number of environment steps as the planner, and a reward of 1 at the goal. Their policies are
   evaluated with the best action and as in training; the better of the two is shown."""
 

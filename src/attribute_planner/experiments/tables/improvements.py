@@ -64,5 +64,5 @@ BLOCKS = Table(
         _blocks_row("… without model-generated edges", "blocks-default", blocks.WITHOUT_MODEL_EDGES),
         _blocks_row("… without lookahead", "blocks-default", blocks.WITHOUT_LOOKAHEAD),
     ),
-    ("From a million examples, with which model-generated edges add little; see the number of examples.",),
+    ("With a million examples, model-generated edges add little; see the table of the number of examples.",),
 )

@@ -36,7 +36,7 @@ def _row(size: str) -> Row:
 
 TABLE = Table(
     "sample-size",
-    "Aggregate of examples",
+    "Number of examples",
     "Table 2",
     (
         Column("Inverse, 1-step"),
