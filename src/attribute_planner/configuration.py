@@ -216,8 +216,7 @@ LONGEST_ATTEMPT, SHORTEST_ATTEMPT = 100, 20
 
 
 def host_config(spec: EnvironmentSpec) -> TrainConfig:
-    """The settings for an environment without a preset: the learner follows from its actions, t_max from its
-    episodes."""
+    """The settings for an environment without a preset: its actions determine the learner, its episodes t_max."""
     max_attempt_steps = min(max(spec.episode_steps // 2, SHORTEST_ATTEMPT), LONGEST_ATTEMPT)
     if spec.num_units is not None or isinstance(spec.actions, Mixed):
         practise = replace(HOST_ON_POLICY.practise, max_attempt_steps=max_attempt_steps)

@@ -8,13 +8,13 @@ consecutive. A part of a structured observation or action has a name with a dot:
 
 Attributes that `refine` adds in the course of a run come last; the specification and `Dataset` leave them out.
 
-observation before the step, in the format of the specification
+observation      before the step, in the format of the specification
 attributes       int[T, B, A] the index of each attribute's value before the step, detected if there is a detector
-action the action
+action           the action
 next_attributes  int[T, B, A] the attribute values after the step, before any reset
 goal             int[T, B, A] the attribute values that were pursued; −1 if none were
-terminated       bool[T, B] the episode ended for good with this step
-truncated        bool[T, B] the episode was cut off after this step: the next row belongs to another one
+terminated       bool[T, B] the episode terminated with this step
+truncated        bool[T, B] the episode was truncated after this step; the next row belongs to another one
 """
 
 import json

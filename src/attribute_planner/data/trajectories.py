@@ -36,8 +36,7 @@ class Actor(eqx.Module, Generic[Memory]):
         """
 
     def observe(self, memory: Memory, timestep: TimeStep) -> tuple[Memory, Any]:
-        """Update the memory with the result of the step, before any reset, and return an `outcome`, which is
-        recorded."""
+        """Update the memory with the result of a step, before any reset. Returns an `outcome`, which is recorded."""
         del timestep
         return memory, None
 

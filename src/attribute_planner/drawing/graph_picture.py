@@ -85,18 +85,19 @@ def _draw_route(axes: Any, places: np.ndarray, route: list[int], plan: Plan) -> 
     axes.scatter(*way.T, s=60, color="#e4572e", edgecolor="white", zorder=4)
     axes.scatter(*way[-1], s=130, color="#2e9e5b", edgecolor="white", zorder=5)
     for number, (change, probability) in enumerate(zip(plan.changes, plan.edges, strict=True)):
-        label = ", ".join(f"{name}→{value}" for name, value in change.items()) + f"\n{probability:.0%}"
-        middle = (way[number] + way[number + 1]) / 2
-        offset = (0, 9 if number % 2 == 0 else -22)
+        label = ", ".join(f"{name}→{value}" for name, value in change.items()) + f"\n{probability:.1%}"
+        first, second = way[number], way[number + 1]
+        rises = second[1] > first[1]
         axes.annotate(
             label,
-            middle,
-            offset,
+            (first + second) / 2,
+            (3, -3 if rises else 3),
             textcoords="offset points",
-            ha="center",
+            ha="left",
+            va="top" if rises else "bottom",
             fontsize=7,
             color="#7a2a12",
-            zorder=6,
+            zorder=2.5,
             bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1},
         )
 

@@ -76,8 +76,7 @@ class EnvironmentReport:
 
 
 def check_environment(env: Environment, steps: int = 200, seed: int = 0) -> EnvironmentReport:
-    """Take `steps` random steps in each of a few environments and sample every task; raise an error at the first
-    fault."""
+    """Take `steps` random steps in each of a few environments, sample every task, and raise an error at any fault."""
     require_positive("steps", steps)
     action_key, purity_key, step_key, partial_key, task_key = jax.random.split(jax.random.key(seed), 5)
     with blaming(env, "declaration"):

@@ -55,7 +55,8 @@ def evaluate(
     """The success rate of an agent on new tasks, none of them solved at the start.
 
     task: name of a task of the environment; the main task by default.
-    mode: the execution mode, a name in `EXECUTORS`."""
+    mode: the execution mode, a name in `EXECUTORS`.
+    """
     require_positive("episodes", episodes)
     chosen, executor = agent.task(task), executor_named(mode)
     done: list[Episode] = []

@@ -73,10 +73,9 @@ class ExploreConfig:
     steps: int = 1_000_000
     """Environment steps in all environments together: N₁ of Algorithm 1."""
     policy: str = "count-based"
-    """`count-based`: rewarded for rare transitions; `graph`: plans paths to rare transitions and learns to take known
-    ones;
-    `frontier`: travels to rarely visited sets with the policy of practice and takes random actions there; or
-        `random`."""
+    """`count-based`, which is rewarded for rare transitions; `graph`, which plans paths to rare transitions and learns
+    to take known ones; `frontier`, which travels to rarely visited sets with the policy of practice and takes random
+    actions there; or `random`."""
     bonus: str = "share"
     """Reward of a transition: `share`, (N/t + 0.001)^-0.5; or `count`, N^-0.5."""
     action_repeat: float = 1.0

@@ -84,8 +84,7 @@ def progress_arrays(progress: Progress) -> tuple[Arrays, Notes]:
 
 
 def agent_arrays(agent: Agent, config: TrainConfig) -> tuple[Arrays, Notes]:
-    """An agent in a compact form: statistics in single precision, and as a symmetry quotient if they were counted
-    so."""
+    """A compact form of an agent: statistics in single precision, as a symmetry quotient if they were counted so."""
     symmetries = agent.env.symmetries if config.explore.symmetric else None
     table = agent.table if symmetries is None else quotient(agent.table, symmetries.counted)
     arrays = arrays_of("policy", agent.policy) | _single_precision(table_arrays("table", table))

@@ -38,8 +38,7 @@ def success_ratio(observed: Statistics) -> Float[np.ndarray, " E"]:
 
 
 def posterior_mean(observed: Statistics) -> Float[np.ndarray, " E"]:
-    """Mean of a Beta posterior. The prior mean is the success rate of all attempts, with the weight
-    `PRIOR_ATTEMPTS`."""
+    """Mean of a Beta posterior. The prior is the success rate of all attempts, with weight `PRIOR_ATTEMPTS`."""
     prior = (observed.successes.sum() + 1) / (observed.attempts.sum() + 2)
     return (observed.successes + PRIOR_ATTEMPTS * prior) / (observed.attempts + PRIOR_ATTEMPTS)
 
