@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 import pytest
@@ -175,9 +176,11 @@ def test_documented_settings_exist(page: Path):
 
 def mapped_names(text: str) -> Iterator[tuple[list[str], list[str]]]:
     """The modules and the names in each row of the tables that map the paper to the code."""
+    in_map = False
     for line in text.splitlines():
         cells = line.strip("|").split(" | ")
-        if len(cells) == 3 and (modules := CODE.findall(cells[1])):
+        in_map = line.startswith("|") and (in_map or cells[1:2] == ["module"])
+        if in_map and len(cells) == 3 and (modules := CODE.findall(cells[1])):
             try:
                 yield (
                     [import_module(f"attribute_planner.{module}").__file__ or "" for module in modules],
@@ -188,14 +191,41 @@ def mapped_names(text: str) -> Iterator[tuple[list[str], list[str]]]:
 
 
 def test_the_paper_map_names_modules_and_names_that_exist():
-    text = (ROOT / "docs/paper_map.md").read_text(encoding="utf-8").partition("## Differences from the paper")[0]
-    rows = list(mapped_names(text))
+    rows = list(mapped_names((ROOT / "docs/paper_map.md").read_text(encoding="utf-8")))
     assert len(rows) > 50
     for files, names in rows:
         code = "\n".join(Path(file).read_text(encoding="utf-8") for file in files)
         words = set(re.findall(r"\w+", code))
         missing = [name for name in names if not set(name.split(".")) <= words and not has_setting(TrainConfig(), name)]
         assert not missing, f"{missing} are not in {files}"
+
+
+PACKAGE = ROOT / "src/attribute_planner"
+PARTS = "|".join(sorted({path.stem for path in PACKAGE.iterdir() if path.stem[0].isalpha()}))
+DOTTED = re.compile(rf"`((?:{PARTS})\.[\w.]+)`")
+FILE = re.compile(r"`([\w/.-]+\.(?:py|md|toml|txt))`")
+WRITTEN_BY_COMMANDS = {"reproduction/strangers.md", "reproduction/small.md"}
+
+
+def exists(dotted: str) -> bool:
+    """Whether this is a setting, a field or method of an agent, or a module of the package or a member of one."""
+    part, _, name = dotted.partition(".")
+    if has_setting(TrainConfig(), dotted) or (
+        part == "agent" and name in dir(ap.Agent) + list(ap.Agent.__annotations__)
+    ):
+        return True
+    try:
+        return resolve_name(f"attribute_planner.{dotted}") is not None
+    except (ImportError, AttributeError):
+        return False
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.name not in OLD_NAMES], ids=page_name)
+def test_documented_files_and_modules_exist(page: Path):
+    text = page.read_text(encoding="utf-8")
+    files = [name for name in FILE.findall(text) if name not in WRITTEN_BY_COMMANDS]
+    assert [name for name in files if not ((PACKAGE / name).exists() or (ROOT / name).exists())] == []
+    assert [name for name in DOTTED.findall(text) if not exists(name)] == []
 
 
 def test_the_package_index_shows_the_readme_as_soon_as_there_is_one():
