@@ -158,7 +158,8 @@ class Agent:
 
     @cached_property
     def report(self) -> "Report":
-        """For each task a plan with its evidence, and the success of a few episodes; and warnings. Runs them once."""
+        """A plan with its evidence and the success of a few episodes for each task, and warnings. It is computed
+        once."""
         from attribute_planner.diagnosis.report import report_on
 
         return report_on(self)

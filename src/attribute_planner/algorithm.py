@@ -176,7 +176,7 @@ def first_policy(explored: Explored, config: TrainConfig) -> GoalPolicy | None:
 
 
 def agent_so_far(env: Environment, config: TrainConfig, progress: Progress) -> Agent | None:
-    """The agent that training has come to; `None` before practice, or without the detector that it needs."""
+    """The agent at this point of the training; `None` before practice, or without the detector that it needs."""
     explored, practised, detected = progress.explored, progress.practised, progress.detected
     if (
         explored is None

@@ -189,7 +189,7 @@ class Recorder:
                 self._save()
 
     def _measured(self, phase: str, so_far: Any) -> dict[str, Any]:
-        """What users want to know beside the metrics of a phase: values not seen yet, and goals reached."""
+        """Further metrics for users: values not seen yet, and goals reached."""
         if isinstance(so_far, Explored) and self._meter is not None:
             unseen = num_unseen_values(self._meter.env.attributes, so_far.counts.sets.rows)
             return {"unseen_values": unseen}

@@ -70,9 +70,9 @@ def with_partial_goals(examples: Examples, mentioned: float, partial: float = 1.
     Those whose goal asks for no change are dropped.
     """
     values, after = np.asarray(examples.values), np.asarray(examples.values_after)
-    told = np.asarray(random_mentions(after.shape, mentioned, partial, key=key))
-    examples = examples._replace(values_after=np.where(told, after, NO_VALUE).astype(after.dtype))
-    return examples.take((told & (values != after)).any(axis=-1))
+    specified = np.asarray(random_mentions(after.shape, mentioned, partial, key=key))
+    examples = examples._replace(values_after=np.where(specified, after, NO_VALUE).astype(after.dtype))
+    return examples.take((specified & (values != after)).any(axis=-1))
 
 
 def train(

@@ -23,7 +23,8 @@ def agents(json: bool = False) -> int:
     if json:
         print_json(rows)
     elif rows:
-        print_table(("name", "environment", "seed", "training steps"), [tuple(row.values()) for row in rows])
+        shown = [(row["name"], row["environment"], row["seed"], f"{row['steps']:,}") for row in rows]
+        print_table(("name", "environment", "seed", "training steps"), shown)
     else:
         console.print("No agents ship with this version.")
     return 0

@@ -1,4 +1,4 @@
-"""The short report at the end of training: what the agent plans for each task, and how a few episodes went."""
+"""The report at the end of training: a plan for each task, and the success of a few episodes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ MIN_IMPORTANCE, MAX_WARNINGS = 0.05, 3
 
 @dataclass(frozen=True)
 class TaskReport:
-    """How an agent does on a task.
+    """The result of an agent on a task.
 
     plan: for one of its goals, that of median probability.
     planned: mean probability of the plans of all goals.

@@ -1,4 +1,4 @@
-"""How many goals the agent reaches while it is trained: random sets that were seen, from fresh starts.
+"""How many goals the agent reaches during training: random sets that were observed, from new starts.
 
 Episodes of the measurement are neither learned from nor counted, and draw from a random key of their own: what is
 learned is the same with and without them.
@@ -38,7 +38,7 @@ FIRST_AFTER = 20.0
 
 
 class GoalMeter:
-    """Measures the agent that training has come to, whenever the budget of measurements allows it.
+    """Measures the current agent during training, as often as the budget of measurements allows.
 
     env: the environment; to be replaced where hidden attributes are added.
     """

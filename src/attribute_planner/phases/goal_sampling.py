@@ -108,8 +108,8 @@ def with_shortcuts(table: TransitionTable, count: int, *, key: Key) -> Transitio
 def rarely_reached(table: TransitionTable) -> np.ndarray:
     """`float64[N]` the sampling weight of each set: half uniform, half in favour of rarely reached sets."""
     reached = np.bincount(table.target, weights=table.successes, minlength=table.num_nodes)
-    seldom = (1 + reached) ** -0.5
-    return seldom / seldom.sum() + 1 / table.num_nodes
+    rarity = (1 + reached) ** -0.5
+    return rarity / rarity.sum() + 1 / table.num_nodes
 
 
 PRIOR_ATTEMPTS = 2.0

@@ -52,14 +52,14 @@ def edge_values(table: TransitionTable, bonus: np.ndarray, success: np.ndarray) 
     """`float64[E]` the bonus of each edge plus the discounted value of its target, times its success."""
     leading = np.flatnonzero(np.diff(table.row_starts))
     starts = table.row_starts[leading]
-    value, worth = np.zeros(table.num_nodes), bonus * success
+    value, edge_value = np.zeros(table.num_nodes), bonus * success
     for _ in range(SWEEPS if len(starts) else 0):
-        worth = success * (bonus + DISCOUNT * value[table.target])
-        best = np.maximum.reduceat(worth, starts)
+        edge_value = success * (bonus + DISCOUNT * value[table.target])
+        best = np.maximum.reduceat(edge_value, starts)
         if np.allclose(value[leading], best, rtol=1e-3):
             break
         value[leading] = best
-    return worth
+    return edge_value
 
 
 class GraphMemory(NamedTuple):

@@ -97,8 +97,8 @@ def _predict(
     actions = propose(forward_model, policy, observation, features, beliefs, (targets, goals), key=key)
     outcome, log_prob = expect_all(forward_model, features, beliefs, actions)
     own = jax.tree.map(lambda leaf: leaf[:, None], policy(observation, beliefs.values[:, 0], targets).mode())
-    told = own, jnp.maximum(targets, 0)[:, None], log_prob_of(forward_model, features, beliefs, own, targets)
-    return beside((actions, outcome, log_prob), told)
+    policy_option = own, jnp.maximum(targets, 0)[:, None], log_prob_of(forward_model, features, beliefs, own, targets)
+    return beside((actions, outcome, log_prob), policy_option)
 
 
 def best_option(

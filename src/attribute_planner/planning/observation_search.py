@@ -58,11 +58,11 @@ class ObservationSearch:
             if -DETOUR_COST * distance <= best:
                 break
             situation = self._situations[place]
-            promise = situation.log_probs.copy()
-            promise[list(situation.led_to)] = -np.inf
-            favourite = int(np.argmax(promise))
-            if promise[favourite] - DETOUR_COST * distance > best:
-                best, step = promise[favourite] - DETOUR_COST * distance, first_step if distance else favourite
+            log_probs = situation.log_probs.copy()
+            log_probs[list(situation.led_to)] = -np.inf
+            untried = int(np.argmax(log_probs))
+            if log_probs[untried] - DETOUR_COST * distance > best:
+                best, step = log_probs[untried] - DETOUR_COST * distance, first_step if distance else untried
             for action, next_place in situation.led_to.items():
                 if next_place not in known and next_place in self._situations:
                     known.add(next_place)

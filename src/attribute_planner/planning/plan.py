@@ -47,7 +47,7 @@ class Plan:
 
     @cached_property
     def evidence(self) -> tuple[EdgeEvidence, ...]:
-        """What is known of each transition on the path."""
+        """The evidence of each transition on the path."""
         pairs = zip(self.path, self.path[1:], strict=False)
         return tuple(self.table.evidence(self.table.edge(*pair)) for pair in pairs)
 

@@ -1,11 +1,11 @@
-"""The evidence behind c_π of one transition, in words."""
+"""The evidence of c_π of one transition."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class EdgeEvidence:
-    """What is known of one transition.
+    """The evidence of one transition.
 
     probability: c_π.
     attempts, successes: of practice, old ones decayed if so configured.
@@ -24,7 +24,7 @@ class EdgeEvidence:
 
     def __str__(self) -> str:
         if not self.is_tried:
-            return f"untried: {percent(self.probability)} by analogy"
+            return f"untried: {percent(self.probability)} estimated"
         return f"{percent(self.probability)} ({self.successes:,.0f} of {max(self.attempts, 1):,.0f})"
 
 

@@ -135,7 +135,7 @@ class TransitionTable(TransitionModel):
         return row.start + int(np.searchsorted(self.target[row], target))
 
     def evidence(self, edge: int) -> EdgeEvidence:
-        """What is known of an edge."""
+        """The evidence of an edge."""
         statistics = (self.probability, self.attempts, self.successes, self.visits)
         return EdgeEvidence(*(float(each[edge]) for each in statistics))
 
