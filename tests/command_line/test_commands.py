@@ -127,13 +127,14 @@ def test_a_run_that_is_not_there_cannot_be_resumed(tmp_path: Path, capsys: Print
     assert_one_clear_line(capsys, missing, "is not a run directory: it does not exist")
 
 
-@pytest.mark.parametrize("option", [["--set", "practise.num_envs=512"], ["--preset", "paper"], ["--preset", "default"]])
+@pytest.mark.parametrize(
+    "option", [["--set", "practise.num_envs=512"], ["--preset", "paper"], ["--preset", "default"], ["--refine"]]
+)
 def test_settings_cannot_be_changed_with_resume(run: Path, option: list[str], capsys: Printed):
     before = (run / "config.json").read_bytes()
     arguments = ["train", "switches", "--out", str(run), "--resume", *option]
-    assert_one_clear_line(
-        capsys, arguments, "--resume continues with the settings of the run: --set and --preset cannot"
-    )
+    said = "--resume continues with the settings of the run: --set, --preset and --refine cannot"
+    assert_one_clear_line(capsys, arguments, said)
     assert (run / "config.json").read_bytes() == before
 
 
