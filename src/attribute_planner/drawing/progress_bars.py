@@ -12,7 +12,11 @@ SHOWN = {
     "explore": {"sets": "{:,} sets", "edges": "{:,} edges", "unseen_values": "{:,} declared values not seen"},
     "forward_model": {"error": "error {:.2%}"},
     "inverse": {"loss": "loss {:.3f}"},
-    "practise": {"goals_reached": "{:.0%} of goals reached", "weakest_edge": "weakest edge on plans: {}"},
+    "practise": {
+        "success": "{:.1%} of attempts succeed",
+        "goals_reached": "last measurement: {:.0%} of goals reached",
+        "weakest_edge": "weakest edge on plans: {}",
+    },
     "refine": {"findings": "{0[0]}"},
     "model_edges": {"sets": "{:,} sets", "edges": "{:,} edges"},
 }
@@ -58,4 +62,4 @@ class ProgressBars:
         now = time.monotonic()
         if done >= 1.0 or now - self._last_line > SECONDS_BETWEEN_LINES:
             self._last_line = now
-            self._console.print(f"{phase:>9} {min(done, 1.0):4.0%}  {metric}", highlight=False)
+            self._console.print(f"{phase:>9} {min(done, 1.0):4.0%}  {metric}", highlight=False, soft_wrap=True)
