@@ -95,6 +95,11 @@ RING = graph_world(
 """Five places in a circle: action 0 leads on, action 1 back."""
 
 
+def new_ring() -> GraphWorld:
+    """Another ring, as a function of one's own makes it."""
+    return replace(RING)
+
+
 @cache
 def ring_agent() -> Agent:
     """An agent that was trained on the ring."""

@@ -4,10 +4,10 @@ import pytest
 
 from attribute_planner.algorithm import new_replay
 from attribute_planner.attributes import Attribute, AttributeSpace
-from attribute_planner.configuration import HOST, PRESETS, config_for, host_config
+from attribute_planner.configuration import HOST, PRESETS, config_for, default_config, host_config, paper_config
 from attribute_planner.environments.spaces import ActionSpace, Box, Discrete, Mixed, VectorSpec
 from attribute_planner.environments.spec import EnvironmentSpec
-from attribute_planner.errors import ConfigurationError
+from attribute_planner.errors import ConfigurationError, UnknownNameError
 from attribute_planner.phases.practise import PractiseConfig
 from tests.probes import RING, Levers
 
@@ -63,3 +63,14 @@ def test_one_replay_buffer_needs_one_number_of_environments():
     with pytest.raises(ConfigurationError, match="rounds"):
         replace(HOST, rounds=0)
     replace(HOST, practise=PractiseConfig(num_envs=8))
+
+
+def test_there_is_no_default_for_a_name_that_is_not_built_in():
+    with pytest.raises(UnknownNameError, match=r"no preset for an environment 'swiches'. Did you mean 'switches'"):
+        default_config("swiches")
+
+
+def test_the_published_algorithm_for_an_environment_of_ones_own():
+    config = paper_config(RING)
+    assert (config.practise.method, config.rounds, config.estimator) == ("reinforce", 1, "ratio")
+    assert config.practise.max_attempt_steps == config_for(RING).practise.max_attempt_steps

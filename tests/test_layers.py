@@ -39,6 +39,9 @@ LAYERS = {
 }
 """The files and folders of the package, low to high. One may import what stands as high as itself, or lower."""
 
+DRAWN_WHEN_ASKED = "drawing"
+"""A method that draws imports what it needs when it is called: a plan draws itself, and planning needs no drawing."""
+
 NEVER = {
     "baselines": {"phases", "planning", "configuration", "agent", "algorithm", "training"},
 }
@@ -126,7 +129,9 @@ def upward_imports(imports: list[Import]) -> list[str]:
     return [
         str(each)
         for each in imports
-        if (part := part_of(each.target)) is not None and LAYERS[part] > LAYERS[each.module.partition(".")[0]]
+        if (part := part_of(each.target)) is not None
+        and LAYERS[part] > LAYERS[each.module.partition(".")[0]]
+        and (each.at_top or part != DRAWN_WHEN_ASKED)
     ]
 
 

@@ -214,3 +214,16 @@ def test_a_resumed_run_keeps_its_settings(option: str, value: Any, tmp_path: Pat
 def test_settings_that_make_no_sense_are_refused(wrong: Callable[[], Any], message: str):
     with pytest.raises(ap.AttributePlannerError, match=message):
         wrong()
+
+
+def test_tensorboard_needs_a_run_directory():
+    with pytest.raises(ConfigurationError, match=r"written into the run directory: say which, with run_dir=…"):
+        ap.train(RING, tensorboard=True)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(0.2, "1 s"), (59, "59 s"), (100, "2 min"), (3_600, "60 min"), (9_000, "2.5 h"), (180_000, "2.1 days")],
+)
+def test_durations_have_the_unit_that_suits_them(seconds: float, words: str):
+    assert training.duration_words(seconds) == words

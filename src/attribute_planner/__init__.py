@@ -19,10 +19,15 @@ from attribute_planner.environments.interface import PureEnvironment as PureEnvi
 from attribute_planner.environments.registry import make as make
 from attribute_planner.environments.tasks import Task as Task
 from attribute_planner.errors import AttributePlannerError as AttributePlannerError
+from attribute_planner.evaluation.check_environment import EnvironmentReport as EnvironmentReport
 from attribute_planner.evaluation.check_environment import check_environment as check_environment
+from attribute_planner.evaluation.evaluate import Evaluation as Evaluation
 from attribute_planner.evaluation.evaluate import evaluate as evaluate
+from attribute_planner.planning.episode import Episode as Episode
+from attribute_planner.planning.plan import Plan as Plan
 from attribute_planner.training import load as load
 from attribute_planner.training import train as train
+from attribute_planner.transitions.table import TransitionTable as TransitionTable
 
 if TYPE_CHECKING:
     from attribute_planner.environments.gymnasium_bridge import from_gymnasium as from_gymnasium

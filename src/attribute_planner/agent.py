@@ -1,6 +1,6 @@
 """The agent: an environment and the parts that were learned on it. It plans, and it reaches goals."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -63,6 +63,15 @@ class Agent:
     detector_error: DetectorError | None = None
     records: AttemptRecord | None = None
 
+    def __repr__(self) -> str:
+        size = f"{self.table.num_nodes:,} attribute sets, {self.table.num_edges:,} transitions"
+        return f"Agent({self.env.name}: {size})"
+
+    def _repr_html_(self) -> str:
+        from attribute_planner.drawing.html import agent_html
+
+        return agent_html(self)
+
     def with_estimator(self, name: str) -> "Agent":
         """The same agent with another estimate of c_π: `ratio`, `posterior`, `alike` or `visits`."""
         return replace(self, table=replace(self.table, estimator=name))
@@ -119,7 +128,7 @@ class Agent:
             require_positive("max_steps", max_steps)
         wanted, executor = self.goal(goal), executor_named(mode)
         reset_key, pursue_key = jax.random.split(jax.random.key(seed))
-        limit = max_steps or self.env.task(None).max_steps
+        limit = max_steps or (self.env.task(None).max_steps if self.env.tasks else self.env.episode_steps)
         envs = self.env.vector_env(1)
         envs.episode_steps = limit
         try:
@@ -140,11 +149,15 @@ class Agent:
         key: jax.Array,
         record: bool = False,
         frames: bool = False,
+        watch: Callable[[int], None] | None = None,
     ) -> list[Episode]:
-        """Algorithm 2 for a batch of environments, with one goal for each."""
+        """Algorithm 2 for a batch of environments, with one goal for each.
+
+        watch: called after every step with the number of episodes that have ended.
+        """
         planner = self._planner_for(executor, max_steps)
         camera = envs.render if frames else None
-        execution = Execution(self._parts, planner, executor, goals, max_steps, record, camera)
+        execution = Execution(self._parts, planner, executor, goals, max_steps, record, camera, watch)
         return pursue(execution, envs, timestep, self.env.attributes, key=key)
 
     def diagnose(self, *, episodes: int = 20, seed: int = 0) -> "Diagnosis":

@@ -21,6 +21,7 @@ from attribute_planner.models.policy import GoalPolicy
 from attribute_planner.phases.detect import Detected, DetectorError, detect
 from attribute_planner.phases.explore import Explored, explore
 from attribute_planner.phases.forward_model import FittedForwardModel, add_model_edges, fit_forward_model
+from attribute_planner.phases.offline import practise_offline
 from attribute_planner.phases.practise import Practised, practise
 from attribute_planner.phases.refine import refine_attributes
 from attribute_planner.transitions.counting import TransitionCounts
@@ -56,9 +57,18 @@ REFINE = 0x7266
 
 
 def train(
-    env: Environment, config: TrainConfig, *, key: Key, begun: Progress = NOTHING_YET, watch: Watch = no_callback
+    env: Environment,
+    config: TrainConfig,
+    *,
+    key: Key,
+    begun: Progress = NOTHING_YET,
+    given: GoalPolicy | None = None,
+    watch: Watch = no_callback,
 ) -> Agent:
-    """Algorithm 1: detect, explore, practise. An interrupted run continues from `begun`."""
+    """Algorithm 1: detect, explore, practise. An interrupted run continues from `begun`.
+
+    given: an external policy, which practice measures.
+    """
     detect_key, explore_key, model_key, practise_key, edges_key = jax.random.split(key, 5)
     refine_key = jax.random.fold_in(key, REFINE)
 
@@ -101,7 +111,7 @@ def train(
             config.practise,
             key=practise_key,
             examples=explored.examples,
-            policy=first_policy(explored, config),
+            policy=given or first_policy(explored, config),
             statistics=statistics_of(explored.train_state.policy),
             begun=practised if is_current(practised, explored) else None,
             round_number=number,
@@ -135,6 +145,27 @@ def train(
     if replay is None or not len(log):
         return agent
     return replace(agent, records=log.record(replay, env.attributes, env.observation))
+
+
+def train_offline(
+    env: Environment, config: TrainConfig, *, key: Key, begun: Progress, watch: Watch = no_callback
+) -> Agent:
+    """The same from recorded steps alone, which exploration and the replay buffer have `begun` with."""
+    assert begun.explored is not None and begun.replay is not None
+    practise_key = jax.random.split(key, 5)[3]
+    watch("explore", 1.0, {"steps": 0, "edges": len(begun.explored.counts.pairs)}, begun.explored)
+    possible = possible_transitions(env, begun.explored.counts, config)
+    practised = practise_offline(
+        env.spec,
+        possible,
+        config.practise,
+        begun.replay,
+        statistics=statistics_of(begun.explored.train_state.policy),
+        key=practise_key,
+        watch=watch,
+    )
+    table = final_table(possible, practised.table, config)
+    return agent_of(env, config, None, practised.train_state.policy, table)
 
 
 def first_round(explored: Explored | None, config: TrainConfig) -> int:

@@ -217,10 +217,9 @@ LONGEST_ATTEMPT, SHORTEST_ATTEMPT = 100, 20
 
 def host_config(spec: EnvironmentSpec) -> TrainConfig:
     """The settings for an environment without a preset: its actions determine the learner, its episodes t_max."""
-    max_attempt_steps = min(max(spec.episode_steps // 2, SHORTEST_ATTEMPT), LONGEST_ATTEMPT)
     if spec.num_units is not None or isinstance(spec.actions, Mixed):
-        practise = replace(HOST_ON_POLICY.practise, max_attempt_steps=max_attempt_steps)
-        return replace(HOST_ON_POLICY, practise=practise)
+        return host_on_policy_config(spec)
+    max_attempt_steps = attempt_steps(spec)
     method = "sac" if isinstance(spec.actions, Box) else "dqn"
     dqn = replace(HOST.practise.dqn, replay_ratio=REPLAY_RATIO if is_small(spec) else REPLAY_RATIO_LARGE)
     return replace(
@@ -228,6 +227,16 @@ def host_config(spec: EnvironmentSpec) -> TrainConfig:
         explore=replace(HOST.explore, max_attempt_steps=max_attempt_steps),
         practise=replace(HOST.practise, max_attempt_steps=max_attempt_steps, method=method, dqn=dqn),
     )
+
+
+def host_on_policy_config(spec: EnvironmentSpec) -> TrainConfig:
+    """The same, with a policy that learns from its own attempts alone."""
+    return replace(HOST_ON_POLICY, practise=replace(HOST_ON_POLICY.practise, max_attempt_steps=attempt_steps(spec)))
+
+
+def attempt_steps(spec: EnvironmentSpec) -> int:
+    """t_max: half of an episode, within bounds."""
+    return min(max(spec.episode_steps // 2, SHORTEST_ATTEMPT), LONGEST_ATTEMPT)
 
 
 REPLAY_RATIO, REPLAY_RATIO_LARGE, SMALL = 64.0, 24.0, 64
@@ -246,8 +255,10 @@ def config_for(env: Environment) -> TrainConfig:
 
 
 def default_config(name: str) -> TrainConfig:
-    """The preset of a built-in environment, for the current device."""
-    config = PRESETS.get(name, HOST)
+    """The preset of a built-in environment, for the current device; `config_for` takes any environment."""
+    if name not in PRESETS:
+        raise unknown_name("preset for an environment", name, PRESETS)
+    config = PRESETS[name]
     if jax.default_backend() == "cpu" or name not in ACCELERATOR_NUM_ENVS:
         return config
     practise = replace(config.practise, num_envs=ACCELERATOR_NUM_ENVS[name], steps=ACCELERATOR_STEPS[name])
@@ -261,12 +272,15 @@ PUBLISHED_FITS = {"blocks": IMAGES}
 """How detectors are fitted as published, without symmetries, where ours need more updates because of them."""
 
 
-def paper_config(name: str) -> TrainConfig:
+def paper_config(env: Environment | str) -> TrainConfig:
     """The algorithm as published: plain REINFORCE, the paper's rewards, decayed ratios, and none of our additions.
+
+    env: an environment, or the name of a built-in one.
 
     Optimiser, step size and discount are not in the paper; they are ours.
     """
-    config = default_config(name)
+    name = env if isinstance(env, str) else env.name
+    config = default_config(name) if isinstance(env, str) or name in PRESETS else host_on_policy_config(env.spec)
     practise = config.practise
     method = "inverse" if practise.method == "inverse" else "reinforce"
     plain = ReinforceConfig(entropy_coef=practise.ppo.entropy_coef)

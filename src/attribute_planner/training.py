@@ -2,6 +2,7 @@
 
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,15 +14,21 @@ from attribute_planner.agent import Agent
 from attribute_planner.algorithm import Progress, new_replay
 from attribute_planner.configuration import TrainConfig, config_for
 from attribute_planner.data.attempt_log import AttemptLog
-from attribute_planner.data.dataset import EXPERIENCE
+from attribute_planner.data.dataset import EXPERIENCE, Dataset
 from attribute_planner.data.random_actions import RandomActions
+from attribute_planner.data.refill import refill
 from attribute_planner.data.rollout import advance, start
 from attribute_planner.environments.hidden_attributes import hidden_splits
 from attribute_planner.environments.interface import Environment, PureEnvironment
+from attribute_planner.environments.recorded import RecordedEnvironment
 from attribute_planner.environments.registry import make
 from attribute_planner.environments.spec import EnvironmentSpec
 from attribute_planner.errors import ConfigurationError
 from attribute_planner.evaluation.goal_meter import GoalMeter, num_unseen_values
+from attribute_planner.learning.policy_gradient import TrainState, new_train_state
+from attribute_planner.models.given_policy import GivenPolicy, Predicts
+from attribute_planner.models.observation_scaling import statistics_of, with_observations
+from attribute_planner.models.policy import GoalPolicy
 from attribute_planner.phases.explore import Explored
 from attribute_planner.phases.refine import Refined
 from attribute_planner.storage.agents import find_run
@@ -32,7 +39,7 @@ SECONDS_BETWEEN_SAVES = 20.0
 
 
 def train(
-    env: Environment | str,
+    env: Environment | Dataset | str,
     *,
     seed: int = 0,
     steps: int | None = None,
@@ -42,10 +49,13 @@ def train(
     refine: bool = False,
     progress: bool = False,
     tensorboard: bool = False,
+    logger: Callable[[dict[str, float]], Any] | None = None,
+    policy: Predicts | None = None,
+    dataset: Dataset | None = None,
 ) -> Agent:
     """Train an agent: detect, explore, practise.
 
-    env: the environment, or the name of a built-in one.
+    env: the environment, the name of a built-in one, or the name `module:function` of a function that returns one.
     seed: random seed.
     steps: number of environment steps of all phases together; by default that of the settings.
     run_dir: directory of the run; without one, nothing is saved.
@@ -55,12 +65,21 @@ def train(
         (`TrainConfig.refine`).
     progress: show progress bars.
     tensorboard: also write TensorBoard events into `run_dir`.
+    logger: called with the metrics of every epoch, named `phase/metric`: `logger=wandb.log` for Weights & Biases.
+    policy: an external policy, any object with `predict(observation, goal)`. It is not trained: exploration finds the
+        possible transitions, and practice measures how often the policy succeeds at them.
+    dataset: recorded steps to begin with. With `steps=0` there is no interaction: π learns from the dataset alone, and
+        c_π is estimated from its values. The same holds for a dataset in place of `env`.
     """
+    if isinstance(env, Dataset):
+        env, dataset, steps = RecordedEnvironment(env.spec), env, 0
     env = make(env) if isinstance(env, str) else env
     if not isinstance(env, Environment):
         raise ConfigurationError(
             f"train needs an environment (ap.make, ap.from_gymnasium), not a {type(env).__name__}."
         )
+    if tensorboard and run_dir is None:
+        raise ConfigurationError("TensorBoard events are written into the run directory: say which, with run_dir=….")
     if resume and run_dir is None:
         raise ConfigurationError("resume=True needs the directory of the run: run_dir=….")
     if resume and config is not None:
@@ -74,26 +93,73 @@ def train(
         config, seed, begun = described.config, described.seed, run.progress(env)
     else:
         config, begun, run = config or config_for(env), Progress(), None
-    config = config if steps is None else config.with_steps(steps)
+    offline = dataset is not None and steps == 0
+    config = config if steps is None or offline else config.with_steps(steps)
     config = replace(config, refine=True) if refine else config
-    if run is not None and steps is not None:
-        run.describe(describe_run(env, config, seed))
+    config = config if policy is None else with_given_policy(config)
+    given = None if policy is None else given_policy(env.spec, config, policy)
+    begun = begun if given is None else with_policy(begun, given)
+    if given is None and config.practise.method == "given":
+        raise ConfigurationError("The run practises a policy that was made elsewhere: give it with policy=….")
+    if run is not None and steps is not None and not offline:
+        run.describe(replace(run.description, config=config))
     if run_dir is not None and run is None:
         run = RunDirectory.create(run_dir, describe_run(env, config, seed))
+    if dataset is not None and not config.practise.reacher.replays:
+        raise ConfigurationError(
+            f"A dataset needs dqn or sac as practise.method, which learn from recorded steps; it is "
+            f"{config.practise.method}."
+        )
     if progress:
-        announce(budget(env, config))
+        announce(f"{env.name}: π learns from {dataset!r}." if offline else budget(env, config))
     begun = replace(begun, replay=begun.replay or new_replay(config), log=begun.log or AttemptLog())
     meter = None
-    if progress or run is not None:
+    if (progress or run is not None) and not offline:
         meter = GoalMeter(env, config, key=jax.random.fold_in(jax.random.key(seed), MEASURING))
-    recorder = Recorder(run, begun, env.spec, show=progress, tensorboard=tensorboard, meter=meter)
+    recorder = Recorder(run, begun, env.spec, show=progress, tensorboard=tensorboard, logger=logger, meter=meter)
+    if dataset is not None and begun.explored is None:
+        begun = replace(begun, explored=explored_in(dataset, env, config, begun, key=training_key(seed)))
     try:
-        agent = algorithm.train(env, config, key=training_key(seed), begun=begun, watch=recorder)
+        if offline:
+            return algorithm.train_offline(env, config, key=training_key(seed), begun=begun, watch=recorder)
+        agent = algorithm.train(env, config, key=training_key(seed), begun=begun, given=given, watch=recorder)
     finally:
         recorder.close()
     if progress:
         announce(str(agent.report))
     return agent
+
+
+def explored_in(
+    dataset: Dataset, env: Environment, config: TrainConfig, begun: Progress, *, key: jax.Array
+) -> Explored:
+    """What recorded experience shows, as if exploration had seen it; its steps are added to the replay buffer."""
+    assert begun.replay is not None
+    counts = refill(begun.replay, dataset, config.practise.num_envs, env.spec)
+    policy = GoalPolicy(env.spec, config.explore.hidden_size, key=key)
+    rows = begun.replay.rows_since(0)
+    if rows is not None and statistics_of(policy) is not None:
+        policy = with_observations(policy, rows[1].observation)
+    return Explored(counts, new_train_state(policy, config.explore.learning), epoch=0, steps=0)
+
+
+def with_given_policy(config: TrainConfig) -> TrainConfig:
+    """The settings for a policy that was made elsewhere."""
+    return replace(config, practise=replace(config.practise, method="given", deterministic=True, shortcuts=0))
+
+
+def given_policy(spec: EnvironmentSpec, config: TrainConfig, policy: Predicts) -> GoalPolicy:
+    """A policy that was made elsewhere, as π."""
+    like = config.practise.reacher.new_policy(spec, config.practise.hidden_size, key=jax.random.key(0))
+    return GivenPolicy(spec, policy, like=like)
+
+
+def with_policy(begun: Progress, policy: GoalPolicy) -> Progress:
+    """The progress of a run with the policy that was made elsewhere, which is not saved."""
+    if begun.practised is None:
+        return begun
+    train_state = TrainState(policy, begun.practised.train_state.optimiser)
+    return replace(begun, practised=begun.practised._replace(train_state=train_state))
 
 
 def budget(env: Environment, config: TrainConfig) -> str:
@@ -105,8 +171,17 @@ def budget(env: Environment, config: TrainConfig) -> str:
     )
     if isinstance(env, PureEnvironment):
         return text
-    minutes = config.steps * seconds_per_step(env, how.num_envs) / 60
-    return f"{text} The simulator takes about {max(round(minutes), 1)} min of the training time."
+    seconds = config.steps * seconds_per_step(env, how.num_envs)
+    return f"{text} The simulator takes about {duration_words(seconds)} of the training time."
+
+
+def duration_words(seconds: float) -> str:
+    """A duration in the unit that suits it: seconds, minutes, hours or days."""
+    for unit, size, least in (("days", 86_400, 2), ("h", 3_600, 2), ("min", 60, 1.5)):
+        if seconds >= least * size:
+            number = seconds / size
+            return f"{number:,.0f} {unit}" if number >= 10 or unit == "min" else f"{number:.1f} {unit}"
+    return f"{max(round(seconds), 1)} s"
 
 
 TIMED_STEPS = 20
@@ -138,9 +213,13 @@ def training_key(seed: int) -> jax.Array:
     return jax.random.fold_in(jax.random.key(seed), TRAINING)
 
 
-def load(run: str | Path, env: Environment | None = None) -> Agent:
-    """The agent in a run directory, or a shipped agent by name; `env` is needed if it is not a built-in one."""
-    return RunDirectory(find_run(run)).agent(env)
+def load(run: str | Path, env: Environment | None = None, *, policy: Predicts | None = None) -> Agent:
+    """The agent in a run directory, or one that ships with the package.
+
+    env: an environment of one's own that no function was named for.
+    policy: the policy that was made elsewhere and given to `train`.
+    """
+    return RunDirectory(find_run(run)).agent(env, policy=policy)
 
 
 class Recorder:
@@ -154,6 +233,7 @@ class Recorder:
         *,
         show: bool,
         tensorboard: bool,
+        logger: Callable[[dict[str, float]], Any] | None = None,
         meter: GoalMeter | None = None,
     ) -> None:
         self._run, self._progress, self._meter = run, begun, meter
@@ -164,6 +244,7 @@ class Recorder:
             self._experience = ExperienceWriter(run.path / EXPERIENCE, spec, begun.replay)
         self._started = self._saved = time.monotonic()
         self._unsaved = False
+        self._logger = logger
         self._tensorboard = _tensorboard(run) if tensorboard and run is not None else None
         self._bars = _bars() if show else None
 
@@ -183,6 +264,9 @@ class Recorder:
             self._bars.show(phase, done, metrics)
         if self._tensorboard is not None:
             self._tensorboard.write(phase, metrics)
+        if self._logger is not None:
+            numbers = {name: value for name, value in metrics.items() if isinstance(value, int | float)}
+            self._logger({f"{phase}/{name}": value for name, value in numbers.items()})
         if self._run is not None:
             self._run.write_metrics({"phase": phase, "seconds": round(time.monotonic() - self._started, 3), **metrics})
             if time.monotonic() - self._saved > SECONDS_BETWEEN_SAVES or isinstance(so_far, Refined):

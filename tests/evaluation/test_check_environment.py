@@ -2,11 +2,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+import gymnasium
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import attribute_planner as ap
 from attribute_planner.attributes import Attribute, AttributeSpace, Goal
 from attribute_planner.data.random_actions import any_action
 from attribute_planner.environments.interface import HostEnvironment
@@ -133,14 +135,16 @@ def raising(error: Exception) -> Callable[[TimeStep], TimeStep]:
 def test_a_healthy_environment_is_reported_with_what_was_seen():
     report = check_environment(Lamps(picture=np.zeros((4, 6, 3), np.uint8)), steps=25)
     assert (report.steps, report.episodes, report.attribute_sets, report.transitions) == (200, 16, 2, 2)
-    assert report.warnings == ("attribute 'broken' never changed in 25 random steps.",)
+    assert report.step_limit == "10 steps, as the environment says"
     assert str(report).splitlines() == [
         "lamps: no fault in 200 random steps; 16 episodes ended",
         "  observed: 2 attribute sets, 2 transitions between them",
+        "  time limit: 10 steps, as the environment says",
         "  observation: 2 numbers, unchanged",
         "  tasks: other",
         "  images: 4 × 6 pixels",
         "  warning: attribute 'broken' never changed in 25 random steps.",
+        "  warning: task 'other': asks for broken=True, not seen in 200 random steps.",
     ]
 
 
@@ -174,6 +178,18 @@ def test_a_fault_is_one_line_that_says_what_and_when(spoil: Callable[[TimeStep],
     with pytest.raises(EnvironmentFaultError, match=f"^lamps: step 7: .*{message}") as caught:
         check_environment(Lamps(spoil, spoiled_step=7), steps=10)
     assert "\n" not in str(caught.value)
+
+
+def test_an_error_names_the_environment_and_the_operation_once():
+    def describe(observation: Any, info: dict, env: Any) -> dict[str, Any]:
+        return {"lit": 1 // int(not env.unwrapped.age)}
+
+    env = ap.from_gymnasium(Colours, attributes=[ap.Attribute("lit")], describe=describe)
+    with pytest.raises(EnvironmentFaultError) as caught:
+        check_environment(env, steps=3)
+    assert str(caught.value) == (
+        "Colours: environment 0, step 1: describe: ZeroDivisionError: integer division or modulo by zero"
+    )
 
 
 @pytest.mark.parametrize(
@@ -226,7 +242,114 @@ def test_goals_that_are_sometimes_satisfied_are_a_warning():
 
 def test_no_change_in_random_steps_is_a_warning():
     warnings = check_environment(Lamps(space=Discrete(("wait",))), steps=2).warnings
-    assert warnings == ("no attribute changed in 2 random steps: random exploration finds no transitions.",)
+    assert warnings[0] == "no attribute changed in 2 random steps: random exploration finds no transitions."
+
+
+@dataclass
+class Colours(gymnasium.Env):
+    """A lamp that a switch turns on and off, a colour that is never blue, and noise. It cannot be hashed."""
+
+    observation_space = gymnasium.spaces.MultiDiscrete([2, 3])
+    action_space = gymnasium.spaces.Discrete(2)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[np.ndarray, dict]:
+        super().reset(seed=seed)
+        self.lit, self.colour, self.drawn, self.age = 0, 0, 0, 0
+        return self.seen(), {}
+
+    def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict]:
+        self.lit, self.colour, self.age = (self.lit + int(action)) % 2, int(action), self.age + 1
+        self.drawn = int(self.np_random.integers(2))
+        return self.seen(), 0.0, False, False, {}
+
+    def seen(self) -> np.ndarray:
+        return np.array([self.lit, self.colour])
+
+
+UNSEEDED = np.random.default_rng(0)
+
+
+def colours(noise: Callable[[Colours], int] = lambda env: env.lit, **options: Any) -> Any:
+    def describe(observation: Any, info: dict, env: Any) -> dict[str, Any]:
+        del info
+        return {"lit": bool(observation[0]), "colour": int(observation[1]), "noise": noise(env.unwrapped)}
+
+    attributes = [ap.Attribute("lit"), ap.Attribute("colour", ("red", "green", "blue")), ap.Attribute("noise")]
+    return ap.from_gymnasium(Colours, attributes=attributes, describe=describe, **options)
+
+
+def test_declared_values_that_never_occur_and_tasks_that_ask_for_them_are_warned_of():
+    env = colours(tasks={"turn-blue": {"colour": "blue"}, "turn-green": {"colour": "green"}})
+    assert check_environment(env, steps=20).warnings == (
+        "attribute 'colour' never had the value blue in 160 random steps; leave out values that cannot occur.",
+        "task 'turn-blue': asks for colour=blue, not seen in 160 random steps.",
+    )
+
+
+def test_some_of_the_goals_of_a_task_ask_for_unseen_values():
+    warnings = check_environment(colours(), steps=20).warnings
+    assert any("of 32 goals ask for colour=blue, not seen in 160 random steps" in each for each in warnings)
+
+
+@pytest.mark.parametrize(
+    ("noise", "message"),
+    [
+        (lambda env: env.drawn, "attribute 'noise' changes in the same way whatever the actions are"),
+        (lambda env: env.age // 3 % 2, "attribute 'noise' changes in the same way whatever the actions are"),
+        (lambda env: UNSEEDED.integers(2), "the same seed and the same actions give other values of 'noise': either"),
+    ],
+)
+def test_an_attribute_that_is_noise_or_a_clock_is_warned_of(noise: Callable[[Colours], int], message: str):
+    warnings = [each for each in check_environment(colours(noise), steps=20).warnings if "noise" in each]
+    assert len(warnings) == 1 and warnings[0].startswith(message)
+
+
+@dataclass
+class Limited(Colours):
+    """An environment that tells its own limit as MiniGrid does."""
+
+    max_steps: int = 576
+
+
+@pytest.mark.parametrize(
+    ("make", "given", "limit", "source"),
+    [
+        (Colours, None, 200, "the default, because the environment tells no limit; set it with episode_steps=…"),
+        (Colours, 40, 40, "as given by episode_steps"),
+        (Limited, None, 576, "the environment's own limit (max_steps)"),
+        (Limited, 30, 30, "as given by episode_steps; the environment's own limit is 576"),
+        (Limited, 999, 576, "the environment's own limit (max_steps); episode_steps=999 cannot extend it"),
+    ],
+)
+def test_the_report_says_which_step_limit_applies_and_why(make: Any, given: int | None, limit: int, source: str):
+    env = ap.from_gymnasium(
+        make,
+        attributes=[ap.Attribute("lit")],
+        describe=lambda observation, info, env: {"lit": observation[0]},
+        episode_steps=given,
+    )
+    assert (env.episode_steps, env.step_limit_source) == (limit, source)
+    assert env.task(None).max_steps == limit
+
+
+class MostlyLit(Colours):
+    """Nineteen of twenty starts are lit."""
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[np.ndarray, dict]:
+        super().reset(seed=seed)
+        self.lit = int(self.np_random.integers(20) > 0)
+        return self.seen(), {}
+
+
+def test_a_task_that_most_starts_satisfy_is_a_warning_and_not_a_fault():
+    env = ap.from_gymnasium(
+        MostlyLit,
+        attributes=[ap.Attribute("lit")],
+        describe=lambda observation, info, env: {"lit": observation[0]},
+        tasks={"light": {"lit": True}},
+    )
+    warnings = check_environment(env, steps=5).warnings
+    assert any("goals are satisfied at the start" in each for each in warnings)
 
 
 def test_an_environment_without_f_is_checked_for_the_rest():

@@ -128,7 +128,7 @@ def test_a_missing_run_says_what_there_is(tmp_path: Path):
         ("config.json", "{}", "does not describe a run"),
         ("config.json", '{"format": 99}', "has format 99; this version reads format 2"),
         ("config.json", '{"format": 1}', r"was written by attribute_planner 0\.1; train the agent again\.$"),
-        ("agent.safetensors", None, "holds no agent: training stopped before its first checkpoint"),
+        ("agent.safetensors", None, "contains no agent: training stopped before its first checkpoint"),
         ("agent.safetensors", "gibberish", "cannot be read as a saved agent"),
     ],
 )

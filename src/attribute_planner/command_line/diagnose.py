@@ -1,16 +1,17 @@
 """`attribute-planner diagnose`."""
 
-from attribute_planner.command_line.arguments import Run
+from attribute_planner.command_line.arguments import OptionalEnv, Run
 from attribute_planner.command_line.printing import busy, console, print_json
 
 
-def diagnose(run: Run, episodes: int = 20, seed: int = 0, json: bool = False) -> int:
+def diagnose(run: Run, episodes: int = 20, seed: int = 0, env: OptionalEnv = None, json: bool = False) -> int:
     """List the reasons why an agent fails, the most important first, and what to change.
 
     Args:
         run: Run directory, or name of a shipped agent.
         episodes: Number of episodes of each task to run; 0 to use plans only.
         seed: Random seed of the tasks.
+        env: Environment of the run, as module:function. Default: the one that it was trained on.
         json: Print the result as JSON.
     """
     import attribute_planner as ap
@@ -20,7 +21,7 @@ def diagnose(run: Run, episodes: int = 20, seed: int = 0, json: bool = False) ->
     if episodes < 0:
         raise ConfigurationError(f"--episodes must not be negative; it is {episodes}.")
     use_user_compilation_cache()
-    agent = ap.load(run)
+    agent = ap.load(run, None if env is None else ap.make(env))
     with busy("Planning and running episodes …"):
         diagnosis = agent.diagnose(episodes=episodes, seed=seed)
     if json:

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from attribute_planner.command_line.arguments import OptionalName, Run
-from attribute_planner.command_line.printing import busy, console, number_or_none, print_json, print_table
+from attribute_planner.command_line.arguments import OptionalEnv, OptionalName, Run
+from attribute_planner.command_line.printing import console, number_or_none, print_json, print_table
 
 
 def evaluate(
@@ -14,6 +14,7 @@ def evaluate(
     estimator: OptionalName = None,
     true_attributes: bool = False,
     seed: int = 0,
+    env: OptionalEnv = None,
     json: bool = False,
 ) -> int:
     """Measure the success rate of an agent on a task, with its 95 % interval, and count the kinds of failures.
@@ -29,17 +30,17 @@ def evaluate(
             Default: that of the training run.
         true_attributes: Give the agent the true attributes instead of those that its detector predicts.
         seed: Random seed of the tasks.
+        env: Environment of the run, as module:function. Default: the one that it was trained on.
         json: Print the result as JSON.
     """
     import attribute_planner as ap
     from attribute_planner.storage.compilation_cache import use_user_compilation_cache
 
     use_user_compilation_cache()
-    agent = ap.load(run)
+    agent = ap.load(run, None if env is None else ap.make(env))
     agent = agent if estimator is None else agent.with_estimator(estimator)
     agent = agent.with_true_attributes() if true_attributes else agent
-    with busy(f"Evaluating {episodes} episodes …"):
-        result = ap.evaluate(agent, task, episodes=episodes, mode=mode, seed=seed)
+    result = ap.evaluate(agent, task, episodes=episodes, mode=mode, seed=seed, progress=True)
     if json:
         print_json(evaluation_to_json(result))
         return 0

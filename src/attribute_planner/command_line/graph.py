@@ -5,29 +5,43 @@ from typing import Any
 
 import numpy as np
 
-from attribute_planner.command_line.arguments import OptionalPath, Run
+from attribute_planner.command_line.arguments import OptionalGoal, OptionalPath, Run
 from attribute_planner.command_line.printing import console, print_json, print_table
 
 
-def graph(run: Run, export: OptionalPath = None, edges: int = 5, json: bool = False) -> int:
+def graph(
+    run: Run,
+    export: OptionalPath = None,
+    goal: OptionalGoal = None,
+    start: OptionalGoal = None,
+    edges: int = 5,
+    json: bool = False,
+) -> int:
     """Show the attribute graph of an agent: its size, and its most and least reliable transitions.
+
+    The environment of the agent is not needed.
 
     Args:
         run: Run directory, or name of a shipped agent.
         export: Write the graph to this file, as .graphml, .json or .dot, or an image of it, as .png or .svg.
+        goal: Also plan a path to this goal, for example "switch_0=red", and draw it into the image.
+        start: Attribute set in which the plan begins; values that are not given are those of the set that exploration
+            visited most often. Default: that set.
         edges: Number of most reliable and of least reliable transitions to show.
         json: Print the result as JSON.
     """
-    import attribute_planner as ap
     from attribute_planner.configuration import require_positive
+    from attribute_planner.storage.agents import find_run
+    from attribute_planner.storage.run_directory import RunDirectory
 
     require_positive("edges", edges)
-    agent = ap.load(run)
+    table = RunDirectory(find_run(run)).table()
+    plan = None if goal is None else _plan(table, goal, start)
     if export is not None:
-        _export(export, agent)
-    described = describe_graph(agent.table, edges)
+        _export(export, table, plan)
+    described = describe_graph(table, edges)
     if json:
-        print_json(described)
+        print_json(described if plan is None else {**described, "plan": plan.to_json()})
         return 0
     console.print(
         f"{described['sets']} attribute sets, {described['edges']} transitions, "
@@ -36,7 +50,21 @@ def graph(run: Run, export: OptionalPath = None, edges: int = 5, json: bool = Fa
     for title, rows in (("Best", described["best"]), ("Worst", described["worst"])):
         shown = [(row["from"], row["change"], f"{row['probability']:.3f}", round(row["attempts"], 1)) for row in rows]
         print_table(("from", "change", "c_π", "attempts"), shown, title)
+    if plan is not None:
+        console.print(f"Plan: {plan}", markup=False)
     return 0
+
+
+def _plan(table: Any, goal: str, start: str | None) -> Any:
+    """The plan for a goal, from a set that is given or from the one that was visited most often."""
+    from attribute_planner.attributes import parse_goal
+    from attribute_planner.planning.plan import Planner
+
+    values = table.values[table.most_visited()].copy()
+    if start is not None:
+        given = parse_goal(table.space, start)
+        values[given.wanted] = given.values[given.wanted]
+    return Planner(table).plan(values, parse_goal(table.space, goal))
 
 
 def describe_graph(table: Any, count: int) -> dict[str, Any]:
@@ -63,11 +91,12 @@ def _describe_edge(table: Any, edge: int) -> dict[str, Any]:
     }
 
 
-def _export(path: Path, agent: Any) -> None:
-    from attribute_planner.drawing.graph_picture import IMAGE_SUFFIXES, draw_graph
+def _export(path: Path, table: Any, plan: Any) -> None:
+    from attribute_planner.drawing.graph_picture import draw_graph
+    from attribute_planner.drawing.picture import IMAGE_SUFFIXES
     from attribute_planner.storage.graph_export import export_graph
 
     if path.suffix in IMAGE_SUFFIXES:
-        draw_graph(path, agent.table)
+        draw_graph(path, table, plan)
     else:
-        export_graph(path, agent.table)
+        export_graph(path, table)

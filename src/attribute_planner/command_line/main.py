@@ -43,8 +43,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (AttributePlannerError, OSError) as mistake:
         print(f"attribute-planner: {mistake}", file=sys.stderr)
         return 1
-    except KeyboardInterrupt:
-        print("attribute-planner: interrupted. A training run is saved and continues with --resume.", file=sys.stderr)
+    except KeyboardInterrupt as interrupt:
+        advice = f"; {interrupt}" if str(interrupt) else "."
+        print(f"attribute-planner: interrupted{advice}", file=sys.stderr)
         return 130
 
 

@@ -3,7 +3,7 @@
 import sys
 from typing import Any
 
-from attribute_planner.command_line.arguments import OptionalInt, OptionalPath, Run
+from attribute_planner.command_line.arguments import OptionalEnv, OptionalInt, OptionalPath, Run
 from attribute_planner.command_line.printing import busy, console, print_json
 
 
@@ -14,6 +14,7 @@ def reach(
     max_steps: OptionalInt = None,
     mode: str = "default",
     gif: OptionalPath = None,
+    env: OptionalEnv = None,
     json: bool = False,
 ) -> int:
     """Run one episode: the agent plans a path to a goal and executes it.
@@ -28,13 +29,14 @@ def reach(
         max_steps: Maximum number of environment steps. Default: the limit of the environment's main task.
         mode: Execution mode: `default`, or `paper` (as published); `evaluate --help` lists all.
         gif: Write an animation of the episode to this file.
+        env: Environment of the run, as module:function. Default: the one that it was trained on.
         json: Print the result as JSON.
     """
     import attribute_planner as ap
     from attribute_planner.storage.compilation_cache import use_user_compilation_cache
 
     use_user_compilation_cache()
-    agent = ap.load(run)
+    agent = ap.load(run, None if env is None else ap.make(env))
     with busy("Running the episode …"):
         episode = agent.reach(goal, seed=seed, max_steps=max_steps, mode=mode, frames=gif is not None)
         if gif is not None:
@@ -46,8 +48,14 @@ def reach(
     else:
         _print_episode(episode)
     if not episode.success:
-        print(f"attribute-planner: The goal was not reached: {episode.reason}", file=sys.stderr)
+        print(f"attribute-planner: {_sentence(episode.reason)}", file=sys.stderr)
     return 0 if episode.success else 1
+
+
+def _sentence(reason: str) -> str:
+    """The reason of a failure; it says that the goal was not reached, and says it once."""
+    said = reason.startswith("the goal was not reached")
+    return reason[:1].upper() + reason[1:] if said else f"The goal was not reached: {reason}"
 
 
 def episode_to_json(episode: Any) -> dict[str, Any]:

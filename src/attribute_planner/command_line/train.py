@@ -21,13 +21,14 @@ def train(
     tensorboard: bool = False,
     json: bool = False,
 ) -> int:
-    """Train an agent on a built-in environment and save it in a run directory.
+    """Train an agent on an environment and save it in a run directory.
 
     Args:
-        env: Name of a built-in environment (`attribute-planner envs` lists them).
+        env: Name of a built-in environment (`attribute-planner envs` lists them), or a function of your own that
+            returns an environment, as module:function, for example mypackage.envs:make_kitchen.
         seed: Random seed.
         steps: Number of environment steps of all phases together. Default: that of the environment's preset.
-        out: Run directory. Default: runs/ENV-SEED.
+        out: Run directory. Default: runs/NAME-SEED, with the name of the environment.
         resume: Continue the run in --out with its own settings and seed, for --steps steps in total if given.
         refine: Search for missing attributes after half of the rounds, and add them as hidden attributes. Needs
             practise.method=dqn or sac and at least 2 rounds.
@@ -37,7 +38,7 @@ def train(
         json: Print the result as JSON.
     """
     import attribute_planner as ap
-    from attribute_planner.configuration import default_config, paper_config
+    from attribute_planner.configuration import config_for, paper_config
     from attribute_planner.errors import ConfigurationError
     from attribute_planner.storage.compilation_cache import use_user_compilation_cache
     from attribute_planner.storage.settings import with_setting
@@ -48,22 +49,30 @@ def train(
             "--resume continues with the settings of the run: --set, --preset and --refine cannot be given."
         )
     environment = ap.make(env)
-    config = paper_config(env) if preset == "paper" else default_config(env)
+    config = paper_config(environment) if preset == "paper" else config_for(environment)
     for assignment in set:
         config = with_setting(config, assignment)
-    out = out or Path("runs") / f"{env}-{seed}"
-    agent = ap.train(
-        environment,
-        seed=seed,
-        steps=steps,
-        run_dir=out,
-        config=None if resume else config,
-        resume=resume,
-        refine=refine,
-        progress=True,
-        tensorboard=tensorboard,
-    )
-    result = {"run": str(out), "environment": env, "sets": agent.table.num_nodes, "edges": agent.table.num_edges}
+    out = out or Path("runs") / f"{environment.name.replace('/', '-')}-{seed}"
+    try:
+        agent = ap.train(
+            environment,
+            seed=seed,
+            steps=steps,
+            run_dir=out,
+            config=None if resume else config,
+            resume=resume,
+            refine=refine,
+            progress=True,
+            tensorboard=tensorboard,
+        )
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"continue with: attribute-planner train {env} --out {out} --resume") from None
+    result = {
+        "run": str(out),
+        "environment": environment.name,
+        "sets": agent.table.num_nodes,
+        "edges": agent.table.num_edges,
+    }
     if json:
         print_json({**result, "report": agent.report.to_json()})
     else:

@@ -18,7 +18,7 @@ truncated        bool[T, B] the episode was truncated after this step; the next 
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,12 +26,15 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save_file
 
+from attribute_planner.attributes import Attribute, Value
+from attribute_planner.data.recorded_episodes import columns_of_episodes
 from attribute_planner.data.replay import Columns
 from attribute_planner.data.trajectories import Trajectories, concatenate
 from attribute_planner.environments.spaces import MixedAction, UnitObservation
 from attribute_planner.environments.spec import EnvironmentSpec
-from attribute_planner.environments.spec_json import spec_from_json
+from attribute_planner.environments.spec_json import spec_from_json, spec_to_json
 from attribute_planner.errors import RunDirectoryError
 
 SPEC, SUFFIX = "spec.json", ".safetensors"
@@ -64,6 +67,49 @@ class Dataset:
         self.path = path / EXPERIENCE if (path / EXPERIENCE).is_dir() else path
         if not (self.path / SPEC).is_file():
             raise RunDirectoryError(f"{path} holds no recorded experience: there is no {SPEC}.")
+
+    @staticmethod
+    def from_minari(
+        episodes: Any,
+        path: str | Path,
+        *,
+        env: Any = None,
+        attributes: Sequence[Attribute] | None = None,
+        describe: Callable[[Any, dict[str, Any], Any], Mapping[str, Value]] | None = None,
+        observation_space: Any = None,
+        action_space: Any = None,
+        name: str = "recorded",
+    ) -> "Dataset":
+        """Episodes in Minari's layout as recorded experience, written to the directory `path`.
+
+        episodes: a Minari dataset, a list of episodes (see `data/recorded_episodes.py`), or an HDF5 file of Minari.
+        env: the environment (`from_gymnasium`), if there is one: its attributes, `describe`, spaces and name are used.
+        attributes, describe: without an environment, as in `from_gymnasium`. The third argument of `describe`, the
+            environment, is `None`: only observation and info were recorded.
+        observation_space, action_space: without an environment; by default those of the Minari dataset.
+        """
+        from attribute_planner.environments.gymnasium_bridge.recorded import recorded_source
+
+        path = Path(path)
+        if path.exists() and any(path.iterdir()):
+            raise RunDirectoryError(f"{path} is not empty; choose another directory for the dataset.")
+        source = recorded_source(env, episodes, attributes, describe, observation_space, action_space, name)
+        columns = columns_of_episodes(episodes, source.spec.attributes, source.actions, source.encode, source.read)
+        path.mkdir(parents=True, exist_ok=True)
+        (path / SPEC).write_text(json.dumps(spec_to_json(source.spec), indent=2))
+        save_file(
+            {name: np.ascontiguousarray(array) for name, array in shard_arrays(columns).items()},
+            path / f"{0:09d}{SUFFIX}",
+        )
+        return Dataset(path)
+
+    def __repr__(self) -> str:
+        return f"Dataset({self.path}: {self.num_steps:,} steps of {self.spec.name})"
+
+    @property
+    def num_steps(self) -> int:
+        """The number of recorded steps."""
+        return sum(int(np.prod(shard_shape(path))) for path in self.shards.values())
 
     @cached_property
     def spec(self) -> EnvironmentSpec:
@@ -100,6 +146,15 @@ class Dataset:
             truncated=columns.over & ~columns.terminated,
             outcome=None,
         )
+
+
+def shard_shape(path: Path) -> tuple[int, ...]:
+    """T and B of a shard, without reading it."""
+    try:
+        with safe_open(path, framework="np") as file:
+            return tuple(file.get_slice("terminated").get_shape())
+    except (SafetensorError, OSError) as error:
+        raise RunDirectoryError(f"{path} cannot be read as recorded experience: {error!r}") from error
 
 
 def shards_in(path: Path) -> dict[int, Path]:

@@ -56,6 +56,15 @@ class Diagnosis:
     findings: list[Finding]
     measured: list[Measured] = field(default_factory=list)
 
+    def __repr__(self) -> str:
+        kinds = ", ".join(each.kind for each in self.findings)
+        return f"Diagnosis({kinds or 'no cause of failures was found'})"
+
+    def _repr_html_(self) -> str:
+        from attribute_planner.drawing.html import diagnosis_html
+
+        return diagnosis_html(self)
+
     def __str__(self) -> str:
         lines = [
             f"{each.task}: {each.successes} of {each.episodes} episodes succeed, {each.planned:.0%} planned".replace(

@@ -1,5 +1,6 @@
 """Animations of episodes: a frame per time step, with the goal and the current target as a caption."""
 
+import io
 from pathlib import Path
 
 import numpy as np
@@ -15,16 +16,27 @@ TOTAL_SECONDS = 4.0
 INK, PAPER, GOOD, BAD = (60, 60, 70), (250, 249, 246), (30, 140, 80), (190, 50, 50)
 
 
-def write_gif(path: Path, episode: Episode) -> None:
+def write_gif(path: Path | str, episode: Episode) -> None:
     """Write an animated GIF of an episode that was recorded with frames."""
+    path = Path(path)
     if path.suffix.lower() != ".gif":
         raise ConfigurationError(f"Animations are written as GIF; {path} does not end in .gif.")
-    frames = captioned_frames(episode)
+    animation = gif_bytes(episode)
     path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(animation)
+
+
+def gif_bytes(episode: Episode) -> bytes:
+    """The animated GIF as the content of a file."""
+    if not episode.frames:
+        raise ConfigurationError("The episode has no frames: record them with agent.reach(…, frames=True).")
+    frames = captioned_frames(episode)
     seconds = min(max(TOTAL_SECONDS / len(frames), MIN_FRAME_SECONDS), MAX_FRAME_SECONDS)
     durations = [int(1000 * seconds)] * (len(frames) - 1) + [int(1000 * LAST_FRAME_SECONDS)]
     images = [Image.fromarray(frame).quantize(96) for frame in frames]
-    images[0].save(path, save_all=True, append_images=images[1:], duration=durations, loop=0)
+    written = io.BytesIO()
+    images[0].save(written, format="GIF", save_all=True, append_images=images[1:], duration=durations, loop=0)
+    return written.getvalue()
 
 
 def captioned_frames(episode: Episode) -> list[np.ndarray]:

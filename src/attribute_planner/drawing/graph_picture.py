@@ -1,29 +1,43 @@
-"""Images of the attribute graph: a dot per attribute set, in columns by distance to the goal; the plan in colour."""
+"""Images of the attribute graph, with a plan in colour. In a large graph, every set is a dot."""
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from PIL import Image
 
-from attribute_planner.errors import unknown_name
+from attribute_planner.drawing.graph_layout import layers_from
+from attribute_planner.drawing.picture import finish, require_image_suffix
+from attribute_planner.drawing.small_graph import MAX_SETS, small_graph
 from attribute_planner.planning.plan import Plan
 from attribute_planner.planning.search import Graph
 from attribute_planner.transitions.table import TransitionTable
 
-IMAGE_SUFFIXES = (".png", ".svg")
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 MAX_EDGES = 20_000
 """Of a larger graph, a random sample of this size is drawn."""
 
 
-def draw_graph(path: Path, table: TransitionTable, plan: Plan | None = None) -> None:
-    """Write an image of a table, with a plan if one is given."""
-    if path.suffix not in IMAGE_SUFFIXES:
-        raise unknown_name("image format", path.suffix or str(path), IMAGE_SUFFIXES)
+def draw_graph(path: Path | str | None, table: TransitionTable, plan: Plan | None = None) -> Image.Image:
+    """An image of a table, with a plan drawn into it if one is given; written to a file if a path is given.
+
+    A small graph has labels, arrows and probabilities; of a large one, every set is a dot.
+    """
+    if path is not None:
+        require_image_suffix(Path(path))
+    draw = small_graph if table.num_nodes <= MAX_SETS else large_graph
+    return finish(draw(table, plan, _title(table, plan)), path)
+
+
+def large_graph(table: TransitionTable, plan: Plan | None, title: str) -> "Figure":
+    """The figure of a graph with a dot for every set."""
     from matplotlib.figure import Figure
 
-    route = [] if plan is None else list(plan.path)
-    places = layout(table, route[-1] if route else 0)
+    route = [] if plan is None or not plan.reachable else list(plan.path)
+    places = layout(table, route[-1]) if route else layout_from(table, table.most_visited())
     figure = Figure(figsize=(11, 6.5), layout="constrained")
     axes = figure.add_subplot()
     axes.set_axis_off()
@@ -31,9 +45,17 @@ def draw_graph(path: Path, table: TransitionTable, plan: Plan | None = None) -> 
     axes.scatter(*places.T, s=14, color="#5b6b8c", zorder=2, linewidths=0)
     if plan is not None and plan.reachable:
         _draw_route(axes, places, route, plan)
-    axes.set_title(_title(table, plan), fontsize=11, color="#333333", loc="left")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=130)
+    axes.set_title(title, fontsize=11, color="#333333", loc="left")
+    return figure
+
+
+def layout_from(table: TransitionTable, root: int) -> np.ndarray:
+    """`float64[N, 2]` coordinates of each set: x is the number of transitions from the root, in either direction."""
+    places = np.zeros((table.num_nodes, 2))
+    for number, layer in enumerate(layers_from(table, root)):
+        places[layer, 0] = number
+        places[layer, 1] = (np.arange(len(layer)) - (len(layer) - 1) / 2) / max(len(layer), 8)
+    return places
 
 
 def layout(table: TransitionTable, root: int) -> np.ndarray:
@@ -105,5 +127,7 @@ def _draw_route(axes: Any, places: np.ndarray, route: list[int], plan: Plan) -> 
 def _title(table: TransitionTable, plan: Plan | None) -> str:
     size = f"{table.num_nodes} attribute sets, {table.num_edges} transitions"
     if plan is None:
-        return size
+        return f"{size}; numbers are probabilities in %" if table.num_nodes <= MAX_SETS else size
+    if not plan.reachable:
+        return f"{size}; no plan for {plan.goal.text(plan.space)}"
     return f"{size}; the plan for {plan.goal.text(plan.space)} succeeds with probability {plan.probability:.1%}"

@@ -63,3 +63,33 @@ class ProgressBars:
         if done >= 1.0 or now - self._last_line > SECONDS_BETWEEN_LINES:
             self._last_line = now
             self._console.print(f"{phase:>9} {min(done, 1.0):4.0%}  {metric}", highlight=False, soft_wrap=True)
+
+
+class EpisodeBar:
+    """One bar on standard error for episodes that run side by side; nothing if that is not a terminal."""
+
+    def __init__(self, episodes: int) -> None:
+        console = Console(file=sys.stderr)
+        self._bar = Progress(
+            TextColumn("{task.completed:.0f} of {task.total:.0f} episodes"),
+            BarColumn(),
+            TimeElapsedColumn(),
+            TextColumn("step {task.fields[step]}"),
+            console=console,
+            disable=not console.is_terminal,
+            transient=True,
+        )
+        self._task = self._bar.add_task("", total=episodes, step=0)
+        self._step = 0
+
+    def __enter__(self) -> "EpisodeBar":
+        self._bar.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._bar.stop()
+
+    def show(self, ended: int) -> None:
+        """After a step, so many episodes have ended."""
+        self._step += 1
+        self._bar.update(self._task, completed=ended, step=self._step)

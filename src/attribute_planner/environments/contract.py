@@ -30,9 +30,16 @@ LONGEST_CAUSE = 300
 
 @contextmanager
 def blaming(env: Environment, what: str) -> Iterator[None]:
-    """Turn any error inside the block into a one-line `EnvironmentFaultError` that names the operation `what`."""
+    """Turn any error inside the block into a one-line `EnvironmentFaultError` that names the operation `what`.
+
+    An error that names the environment already, with its own operation, stays as it is.
+    """
     try:
         yield
+    except EnvironmentFaultError as error:
+        if str(error).startswith(f"{env.name}: "):
+            raise
+        raise EnvironmentFaultError(f"{env.name}: {what}: {error}") from error
     except AttributePlannerError as error:
         raise EnvironmentFaultError(f"{env.name}: {what}: {error}") from error
     except Exception as error:

@@ -20,7 +20,7 @@ from attribute_planner.environments.spec import EnvironmentSpec
 from attribute_planner.environments.symmetry import Symmetries
 from attribute_planner.environments.tasks import Task
 from attribute_planner.environments.vector_env import PureVectorEnv, VectorEnv
-from attribute_planner.errors import unknown_name
+from attribute_planner.errors import ConfigurationError, unknown_name
 
 Key = jax.Array
 State = Any
@@ -34,6 +34,9 @@ class Environment(abc.ABC):
 
     episode_steps: int
     """Number of steps after which an episode is truncated while experience is collected."""
+
+    step_limit_source: str = "as the environment says"
+    """Where `episode_steps` is from, for the report of `check_environment`."""
 
     @property
     @abc.abstractmethod
@@ -109,6 +112,8 @@ class Environment(abc.ABC):
 
     def task(self, name: str | None) -> Task:
         """The task with this name; the main task for `None`."""
+        if name is None and not self.tasks:
+            raise ConfigurationError(f"{self.name} has no tasks.")
         if name is None:
             return next(iter(self.tasks.values()))
         if name not in self.tasks:

@@ -4,15 +4,13 @@ A fault is an `EnvironmentFaultError` of one line that says what is wrong, and w
 possible are warnings in the report.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import equinox as eqx
 import jax
 import numpy as np
-from jaxtyping import Bool
 
-from attribute_planner.attributes import Goal
 from attribute_planner.data.random_actions import any_action
 from attribute_planner.data.rollout import rollout
 from attribute_planner.data.trajectories import Actor
@@ -21,20 +19,29 @@ from attribute_planner.environments.contract import (
     check_declaration,
     check_goals,
     check_image,
-    check_timestep,
 )
 from attribute_planner.environments.interface import Environment, PureEnvironment
 from attribute_planner.environments.purity import check_purity
-from attribute_planner.environments.spaces import Action, FlatSpec, Observation
+from attribute_planner.environments.spaces import Action, Observation
 from attribute_planner.environments.tasks import Task, is_solved_at_start
-from attribute_planner.environments.vector_env import TimeStep, VectorEnv
-from attribute_planner.errors import EnvironmentFaultError, require_positive
+from attribute_planner.environments.vector_env import VectorEnv
+from attribute_planner.errors import AttributePlannerError, EnvironmentFaultError, require_positive
+from attribute_planner.evaluation.attribute_report import (
+    control_warnings,
+    unseen_goal_warning,
+    unseen_value_warnings,
+)
+from attribute_planner.evaluation.checked_vector_env import CheckedVectorEnv, Observed
+from attribute_planner.evaluation.evaluate import draw_starts_and_goals
 from attribute_planner.evaluation.observation_report import observation_lines
 
 Key = jax.Array
 
 NUM_ENVS = 8
 """Number of environments that are stepped at once."""
+
+REPLAYED_STEPS = 100
+"""Number of steps that are taken again, with the same and with other actions."""
 
 GOALS_PER_ENV = 4
 """Number of goals that are sampled for each start of a task."""
@@ -47,6 +54,7 @@ class EnvironmentReport:
     environment: name of the environment.
     steps, episodes: number of steps and of finished episodes in all environments together.
     attribute_sets, transitions: number of different ones observed; `None` if f is not given.
+    step_limit: number of steps after which an episode is truncated, and its source.
     observation: how the network encodes each part of an observation.
     tasks: names of the tasks.
     image: height and width of rendered images; `None` if the environment cannot be rendered.
@@ -58,10 +66,14 @@ class EnvironmentReport:
     episodes: int
     attribute_sets: int | None
     transitions: int | None
+    step_limit: str
     observation: tuple[str, ...]
     tasks: tuple[str, ...]
     image: tuple[int, int] | None
     warnings: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def __str__(self) -> str:
         lines = [f"{self.environment}: no fault in {self.steps:,} random steps; {self.episodes:,} episodes ended"]
@@ -69,6 +81,7 @@ class EnvironmentReport:
             lines.append(
                 f"  observed: {self.attribute_sets:,} attribute sets, {self.transitions:,} transitions between them"
             )
+        lines.append(f"  time limit: {self.step_limit}")
         lines += [f"  observation: {line}" for line in self.observation]
         lines.append(f"  tasks: {', '.join(self.tasks) or 'none'}")
         lines.append("  images: " + (f"{self.image[0]} × {self.image[1]} pixels" if self.image else "none"))
@@ -79,6 +92,7 @@ def check_environment(env: Environment, steps: int = 200, seed: int = 0) -> Envi
     """Take `steps` random steps in each of a few environments, sample every task, and raise an error at any fault."""
     require_positive("steps", steps)
     action_key, purity_key, step_key, partial_key, task_key = jax.random.split(jax.random.key(seed), 5)
+    replay_key = jax.random.fold_in(step_key, 1)
     with blaming(env, "declaration"):
         check_declaration(env)
     if isinstance(env, PureEnvironment):
@@ -95,8 +109,9 @@ def check_environment(env: Environment, steps: int = 200, seed: int = 0) -> Envi
         remarks = [
             remark
             for task, key in zip(_all_tasks(env), task_keys, strict=True)
-            for remark in _sample_task(env, envs, task, key=key)
+            for remark in _sample_task(env, envs, task, steps * NUM_ENVS, key=key)
         ]
+        remarks += _control_remarks(env, envs, min(steps, REPLAYED_STEPS), key=replay_key)
         image = _image_size(env, envs)
     finally:
         envs.close()
@@ -106,6 +121,7 @@ def check_environment(env: Environment, steps: int = 200, seed: int = 0) -> Envi
         episodes=observed.episodes,
         attribute_sets=len(observed.sets) if env.has_attribute_fn else None,
         transitions=len(observed.transitions) if env.has_attribute_fn else None,
+        step_limit=f"{env.episode_steps:,} steps, {env.step_limit_source}",
         observation=observation_lines(env.observation, np.concatenate(envs.flat)),
         tasks=tuple(env.tasks),
         image=image,
@@ -114,9 +130,13 @@ def check_environment(env: Environment, steps: int = 200, seed: int = 0) -> Envi
 
 
 class _UniformActions(Actor[None]):
-    """Acts uniformly at random. It is not traced: the check does not compile what it runs once."""
+    """Acts uniformly at random. It is not traced: the check does not compile what it runs once.
+
+    variant: with the same keys, each variant takes other actions.
+    """
 
     env: Environment = eqx.field(static=True)
+    variant: int = eqx.field(static=True, default=0)
     traceable: ClassVar[bool] = False
 
     def begin(self, num_envs: int, *, key: Key) -> None:
@@ -124,97 +144,7 @@ class _UniformActions(Actor[None]):
 
     def act(self, memory: None, observation: Observation, attributes: Any, *, key: Key) -> tuple[None, Action, None]:
         del memory, observation, attributes
-        return None, any_action(self.env, NUM_ENVS, key=key), None
-
-
-@dataclass
-class Observed:
-    """Statistics of the steps taken; `changed` `bool[A]` says which attributes a step has changed."""
-
-    changed: np.ndarray
-    episodes: int = 0
-    sets: set[int] = field(default_factory=set)
-    transitions: set[tuple[int, int]] = field(default_factory=set)
-
-
-class CheckedVectorEnv(VectorEnv):
-    """Passes all calls on to a `VectorEnv`, and checks and counts what it returns; `flat` has all raw observations."""
-
-    def __init__(self, env: Environment, envs: VectorEnv) -> None:
-        self.env, self.inner, self.num_envs = env, envs, envs.num_envs
-        self.observed = Observed(np.zeros(len(env.attributes), bool))
-        self._steps, self._ages = 0, np.zeros(envs.num_envs, int)
-        self._last: TimeStep | None = None
-        self.flat: list[np.ndarray] = [np.zeros((0, *env.observation.shape), env.observation.dtype)]
-
-    def reset(self, key: Key, task: Task | None = None) -> TimeStep:
-        with blaming(self.env, "reset" if task is None else f"start of task {task.name!r}"):
-            self._last = self._checked(self.inner.reset(key, task))
-        self._ages[:] = 0
-        return self._last
-
-    def reset_where(self, which: Bool[np.ndarray, "B"], key: Key, task: Task | None = None) -> TimeStep:
-        with blaming(self.env, f"reset of some environments after step {self._steps}"):
-            timestep = self._checked(self.inner.reset_where(which, key, task))
-            if self._last is not None:
-                _check_unchanged(self._last, timestep, ~which)
-        self._ages[which], self._last = 0, timestep
-        self.observed.episodes += int(which.sum())
-        return timestep
-
-    def step(self, action: Action, key: Key) -> TimeStep:
-        self._steps += 1
-        self._ages += 1
-        with blaming(self.env, f"step {self._steps}"):
-            timestep = self._checked(self.inner.step(action, key))
-            _check_end(self.env, timestep, self._ages)
-        self._count(timestep)
-        self._last = timestep
-        return timestep
-
-    def sample_goals(self, task: Task, key: Key) -> Goal:
-        return self.inner.sample_goals(task, key)
-
-    def render(self, index: int) -> np.ndarray:
-        return self.inner.render(index)
-
-    def close(self) -> None:
-        self.inner.close()
-
-    def _checked(self, timestep: TimeStep) -> TimeStep:
-        check_timestep(self.env, timestep, self.num_envs)
-        if isinstance(self.env.observation, FlatSpec):
-            self.flat.append(np.asarray(timestep.observation))
-        return timestep if self.env.has_attribute_fn else replace(timestep, attributes=None)
-
-    def _count(self, after: TimeStep) -> None:
-        before, space = self._last, self.env.attributes
-        if before is None or before.attributes is None or after.attributes is None:
-            return
-        old, new = np.asarray(before.attributes), np.asarray(after.attributes)
-        self.observed.changed |= (old != new).any(axis=0)
-        for source, target in zip(map(space.key, old), map(space.key, new), strict=True):
-            self.observed.sets |= {source, target}
-            if source != target:
-                self.observed.transitions.add((source, target))
-
-
-def _check_end(env: Environment, timestep: TimeStep, ages: np.ndarray) -> None:
-    """Check that episodes end when they must, and only as the environment declares."""
-    if isinstance(env, PureEnvironment):
-        if not env.can_terminate and timestep.terminated.any():
-            raise EnvironmentFaultError("an episode terminated, although can_terminate is false.")
-        return  # a pure environment has no time limit of its own
-    if (~timestep.over & (ages >= env.episode_steps)).any():
-        raise EnvironmentFaultError(f"an episode was not truncated after episode_steps = {env.episode_steps} steps.")
-
-
-def _check_unchanged(before: TimeStep, after: TimeStep, which: np.ndarray) -> None:
-    """Check that the environments `which` `bool[B]` have kept their attributes."""
-    if before.attributes is None or after.attributes is None:
-        return
-    if (np.asarray(before.attributes)[which] != np.asarray(after.attributes)[which]).any():
-        raise EnvironmentFaultError("an environment that was not reset has changed its attribute values.")
+        return None, any_action(self.env, NUM_ENVS, key=jax.random.fold_in(key, self.variant)), None
 
 
 def _reset_some(envs: CheckedVectorEnv, *, key: Key) -> None:
@@ -230,8 +160,8 @@ def _all_tasks(env: Environment) -> list[Task]:
     return [task for number, task in enumerate(tasks) if task not in tasks[:number]]
 
 
-def _sample_task(env: Environment, envs: CheckedVectorEnv, task: Task, *, key: Key) -> list[str]:
-    """Sample and check starts and goals of a task; returns warnings."""
+def _sample_task(env: Environment, envs: CheckedVectorEnv, task: Task, steps: int, *, key: Key) -> list[str]:
+    """Sample and check starts and goals of a task; returns warnings. `steps`: those taken before."""
     start_key, goal_key = jax.random.split(key)
     timestep = envs.reset(start_key, task)
     if timestep.attributes is None:
@@ -243,12 +173,39 @@ def _sample_task(env: Environment, envs: CheckedVectorEnv, task: Task, *, key: K
         check_goals(env.attributes, goals, len(starts))
         is_solved = is_solved_at_start(goals, starts)
         if is_solved.all():
-            raise EnvironmentFaultError("every sampled goal is already satisfied at the start.")
+            _require_other_starts(envs, task, start_key, goal_key)
+    remarks = unseen_goal_warning(env.attributes, task.name, goals, envs.observed.seen, steps)
     if not is_solved.any():
-        return []
+        return remarks
     return [
-        f"task {task.name!r}: {is_solved.sum()} of {len(starts)} goals are satisfied at the start and do not count."
+        *remarks,
+        f"task {task.name!r}: {is_solved.sum()} of {len(starts)} goals are satisfied at the start and do not count.",
     ]
+
+
+def _require_other_starts(envs: VectorEnv, task: Task, start_key: Key, goal_key: Key) -> None:
+    """An error if there is no start that does not satisfy the goals of a task."""
+    try:
+        draw_starts_and_goals(
+            task, envs, lambda timestep: np.asarray(timestep.attributes), start_key=start_key, goal_key=goal_key
+        )
+    except AttributePlannerError as error:
+        raise EnvironmentFaultError("every sampled goal is already satisfied at the start.") from error
+
+
+def _control_remarks(env: Environment, envs: VectorEnv, steps: int, *, key: Key) -> list[str]:
+    """Warnings about attributes that do not follow from the actions: the same episodes, repeated and with others."""
+    if not env.has_attribute_fn:
+        return []
+    limit = env.episode_steps
+    first, repeated, other = (
+        rollout(actor, envs, steps, space=env.attributes, key=key, keep="nothing", episode_steps=limit).on_host()
+        for actor in (_UniformActions(env, 1), _UniformActions(env, 1), _UniformActions(env, 2))
+    )
+    over = np.stack([each.over for each in (first, repeated, other)]).any(axis=0)
+    until = np.where(over.any(axis=0), over.argmax(axis=0) + 1, steps)
+    values = [np.asarray(env.attributes.unpack(each.next_attributes)) for each in (first, repeated, other)]
+    return control_warnings(env.attributes, values[0], values[1], values[2], until)
 
 
 def _image_size(env: Environment, envs: VectorEnv) -> tuple[int, int] | None:
@@ -269,4 +226,5 @@ def _warnings(env: Environment, observed: Observed, steps: int) -> list[str]:
     if not observed.changed.any():
         return [*warnings, f"no attribute changed in {steps} random steps: random exploration finds no transitions."]
     constant = [name for name, changed in zip(env.attributes.names, observed.changed, strict=True) if not changed]
+    warnings += unseen_value_warnings(env.attributes, observed.seen, steps * NUM_ENVS)
     return [*warnings, *(f"attribute {name!r} never changed in {steps} random steps." for name in constant)]

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -48,22 +49,52 @@ class Evaluation:
     oracle: float | None = None
     failures: Mapping[str, int] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        low, high = self.interval.low, self.interval.high
+        rate = f"{self.success:.1%} of {self.episodes:,} episodes [{low:.1%}, {high:.1%}]"
+        return f"Evaluation({self.environment}, {self.task}: {rate})"
+
+    def _repr_html_(self) -> str:
+        from attribute_planner.drawing.html import evaluation_html
+
+        return evaluation_html(self)
+
 
 def evaluate(
-    agent: Agent, task: str | None = None, *, episodes: int = 1000, mode: str = "default", seed: int = 0
+    agent: Agent,
+    task: str | None = None,
+    *,
+    episodes: int = 1000,
+    mode: str = "default",
+    seed: int = 0,
+    progress: bool = False,
 ) -> Evaluation:
     """The success rate of an agent on new tasks, none of them solved at the start.
 
     task: name of a task of the environment; the main task by default.
     mode: the execution mode, a name in `EXECUTORS`.
+    progress: show a progress bar.
     """
     require_positive("episodes", episodes)
+    if not progress:
+        return _evaluate(agent, task, episodes, mode, seed, None)
+    from attribute_planner.drawing.progress_bars import EpisodeBar
+
+    with EpisodeBar(episodes) as bar:
+        return _evaluate(agent, task, episodes, mode, seed, bar.show)
+
+
+def _evaluate(
+    agent: Agent, task: str | None, episodes: int, mode: str, seed: int, watch: Callable[[int], None] | None
+) -> Evaluation:
+    """The same; `watch` is called after every step with the number of episodes that have ended."""
     chosen, executor = agent.task(task), executor_named(mode)
     done: list[Episode] = []
     solvable: list[bool] = []
     for batch_key in batch_keys(seed):
         count = min(AT_ONCE, episodes - len(done))
-        attempted, solved = attempt_tasks(agent, chosen, count, executor, key=batch_key)
+        ended = None if watch is None else partial(_watch_from, watch, len(done))
+        attempted, solved = attempt_tasks(agent, chosen, count, executor, key=batch_key, watch=ended)
         done += attempted
         solvable += solved
         if len(done) >= episodes:
@@ -71,10 +102,23 @@ def evaluate(
     return _summary(agent, chosen, mode, done, solvable)
 
 
+def _watch_from(watch: Callable[[int], None], before: int, ended: int) -> None:
+    watch(before + ended)
+
+
 def attempt_tasks(
-    agent: Agent, task: Task, count: int, executor: Executor, *, key: Key
+    agent: Agent,
+    task: Task,
+    count: int,
+    executor: Executor,
+    *,
+    key: Key,
+    watch: Callable[[int], None] | None = None,
 ) -> tuple[list[Episode], list[bool]]:
-    """`count` episodes in parallel, and whether the environment's oracle, if it has one, solves the same tasks."""
+    """`count` episodes in parallel, and whether the environment's oracle, if it has one, solves the same tasks.
+
+    watch: called after every step with the number of episodes that have ended.
+    """
     start_key, goal_key, pursue_key = jax.random.split(key, 3)
     envs = agent.env.vector_env(count)
     try:
@@ -85,7 +129,7 @@ def attempt_tasks(
         timestep, drawn = draw_starts_and_goals(task, envs, values_of, start_key=start_key, goal_key=goal_key)
         solved = oracle_success(agent, task, timestep, drawn)
         goals = [drawn[copy] for copy in range(count)]
-        return agent.pursue(envs, timestep, goals, task.max_steps, executor, key=pursue_key), solved
+        return agent.pursue(envs, timestep, goals, task.max_steps, executor, key=pursue_key, watch=watch), solved
     finally:
         envs.close()
 

@@ -149,6 +149,41 @@ class InverseModel:
         return train_state, {}
 
 
+class Given:
+    """A policy that was made elsewhere (`models.given_policy`): it learns nothing, attempts only measure it."""
+
+    fits = replays = False
+
+    def __init__(self, name: str, config: None) -> None:
+        del name, config
+
+    def new_policy(self, spec: EnvironmentSpec, hidden_size: int, *, key: Key) -> GoalPolicy:
+        del hidden_size
+        return GoalPolicy(spec, 1, key=key)  # its networks are not used
+
+    def train_state(self, policy: GoalPolicy, spec: EnvironmentSpec, *, key: Key) -> TrainState:
+        del spec, key
+        return TrainState(policy, ())
+
+    def with_statistics(self, train_state: TrainState, statistics: ObservationStatistics | None) -> TrainState:
+        del statistics
+        return train_state
+
+    def fit(self, env: Environment, policy: GoalPolicy, examples: Any, *, key: Key, watch: Watch) -> GoalPolicy:
+        del env, examples, key, watch
+        return policy
+
+    def update(self, train_state: TrainState, batch: Batch, *, remaining: Any, key: Key) -> tuple[TrainState, dict]:
+        del batch, remaining, key
+        return train_state, {}
+
+    def learn(
+        self, train_state: TrainState, replay: Replay, *, discount: float, remaining: float, random: np.random.Generator
+    ) -> tuple[TrainState, dict]:
+        del replay, discount, remaining, random
+        return train_state, {}
+
+
 TEMPERATURE = 0.02
 """Temperature of a policy that samples actions by their values: an action whose value is two per cent lower than the
 best one is sampled about a third as often."""
@@ -217,5 +252,6 @@ REACHERS: dict[str, Callable[[str, Any], Reacher]] = {
     "inverse": InverseModel,
     "dqn": OffPolicy,
     "sac": OffPolicy,
+    "given": Given,
 }
 """The reachers by name; each is built from its name and its settings."""

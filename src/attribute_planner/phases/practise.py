@@ -4,7 +4,7 @@
 import math
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import equinox as eqx
 import jax
@@ -61,7 +61,8 @@ class PractiseConfig:
     method: str = "ppo"
     """How π learns: `ppo` or `reinforce`, from the rewards of attempts; `dqn` (discrete actions) or `sac` (actions in a
     box), from a replay buffer with goals in hindsight; or `inverse`, from the steps that exploration recorded, if every
-    transition takes a single step. Practice then only measures the success of π."""
+    transition takes a single step. Practice then only measures the success of π. So it does with `given`, an external
+    policy."""
     max_attempt_steps: int = 80
     """The number of steps after which an attempt fails: t_max."""
     stop_on_any_change: bool = True
@@ -101,6 +102,8 @@ class PractiseConfig:
     """Settings of `dqn`."""
     sac: DQNConfig = field(default_factory=DQNConfig)
     """Settings of `sac`."""
+    given: ClassVar[None] = None
+    """There are no settings of `given`."""
 
     def __post_init__(self) -> None:
         if self.method not in REACHERS:

@@ -1,13 +1,17 @@
 """The result of an episode with a goal."""
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Int
 
 from attribute_planner.attributes import AttributeSpace, Goal, Value
 from attribute_planner.planning.plan import Plan
+
+if TYPE_CHECKING:
+    from PIL import Image
 
 ON_THE_WAY, ARRIVED, DEVIATED, GAVE_UP, LOST, ENDED = (
     "on the way",
@@ -74,6 +78,27 @@ class Episode:
     @property
     def space(self) -> AttributeSpace:
         return self.plan.space
+
+    def draw(self, path: Path | str | None = None) -> "Image.Image":
+        """An image of the attributes over time, which notebooks show; written to a .png or .svg file, if given."""
+        from attribute_planner.drawing.episode_picture import draw_episode
+
+        return draw_episode(path, self)
+
+    def gif(self, path: Path | str) -> None:
+        """Write an animation; `agent.reach(…, frames=True)` records the frames."""
+        from attribute_planner.drawing.animation import write_gif
+
+        write_gif(path, self)
+
+    def _repr_html_(self) -> str:
+        from attribute_planner.drawing.html import episode_html
+
+        return episode_html(self)
+
+    def __repr__(self) -> str:
+        verdict = "reached" if self.success else f"not reached: {self.reason.rstrip('.')}"
+        return f"Episode({self.goal.text(self.space)}: {verdict}; {self.steps} steps, {self.replans} replans)"
 
     def judged(self, success: bool, reason: str) -> "Episode":
         """The same result with the judge's verdict."""

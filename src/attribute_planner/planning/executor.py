@@ -133,6 +133,7 @@ class Execution(Actor[Memory | None]):
     goals: one for each environment.
     record: whether to keep a trace of every step.
     camera: draws one environment, if images are to be kept.
+    watch: is told after every step how many episodes have ended.
     """
 
     traceable: ClassVar[bool] = False
@@ -144,6 +145,7 @@ class Execution(Actor[Memory | None]):
     max_steps: int
     record: bool = False
     camera: Callable[[int], np.ndarray] | None = None
+    watch: Callable[[int], None] | None = None
 
     def begin(self, num_envs: int, *, key: Key) -> None:
         """Nothing is known before the first observation."""
@@ -175,6 +177,8 @@ class Execution(Actor[Memory | None]):
                 memory.searches[i].remember(memory.observed[i], action, observed[i])
             self._film(memory, i)
         self._stop_those_done(memory)
+        if self.watch is not None:
+            self.watch(int((~_active(memory)).sum()))
         return memory, None
 
     def accounts(self, memory: Memory | None) -> list[Episode]:

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Int
@@ -12,6 +13,9 @@ from attribute_planner.attributes import AttributeSpace, Goal, Value
 from attribute_planner.planning.search import Distances, Graph
 from attribute_planner.transitions.evidence import EdgeEvidence
 from attribute_planner.transitions.table import UNKNOWN, TransitionTable
+
+if TYPE_CHECKING:
+    from PIL import Image
 
 
 @dataclass(frozen=True)
@@ -84,6 +88,26 @@ class Plan:
             "evidence": [vars(each) for each in self.evidence],
             "reason": self.reason,
         }
+
+    def draw(self, path: Path | str | None = None) -> "Image.Image":
+        """An image of the plan, which notebooks show; written to a .png or .svg file if a path is given.
+
+        `table.draw(plan=plan)` draws it into the graph.
+        """
+        from attribute_planner.drawing.plan_picture import draw_plan
+
+        return draw_plan(path, self)
+
+    def _repr_html_(self) -> str:
+        from attribute_planner.drawing.html import plan_html
+
+        return plan_html(self)
+
+    def __repr__(self) -> str:
+        goal = self.goal.text(self.space)
+        if not self.reachable:
+            return f"Plan({goal}: none, {self.reason})"
+        return f"Plan({goal}: {len(self.edges)} steps, probability {self.probability:.1%})"
 
     def __str__(self) -> str:
         if not self.reachable:

@@ -24,10 +24,13 @@ from attribute_planner.environments.hidden_attributes import (
     without_hidden_attributes,
 )
 from attribute_planner.environments.interface import Environment
-from attribute_planner.environments.registry import ENVIRONMENTS, make
+from attribute_planner.environments.recorded import known_by_attributes
+from attribute_planner.environments.registry import ENVIRONMENTS, make, source_of
 from attribute_planner.environments.spec_json import attributes_from_json, attributes_to_json
 from attribute_planner.environments.splits import Split, split_from_json
-from attribute_planner.errors import ConfigurationError, RunDirectoryError
+from attribute_planner.errors import AttributePlannerError, ConfigurationError, RunDirectoryError
+from attribute_planner.models.given_policy import GivenPolicy, Predicts
+from attribute_planner.models.policy import GoalPolicy
 from attribute_planner.storage.arrays import read_arrays, write_arrays, write_bytes
 from attribute_planner.storage.checkpoint import (
     AGENT_ONLY,
@@ -43,6 +46,7 @@ from attribute_planner.storage.checkpoint import (
 from attribute_planner.storage.experience import load_replay
 from attribute_planner.storage.provenance import provenance
 from attribute_planner.storage.settings import settings_from_json, settings_to_json
+from attribute_planner.transitions.table import TransitionTable
 
 FORMAT = 2
 CONFIG, AGENT, METRICS = "config.json", "agent.safetensors", "metrics.jsonl"
@@ -53,6 +57,7 @@ class Description:
     """The contents of config.json.
 
     name, parameters: what `make` builds the environment from; parameters are `None` if it is not a built-in one.
+    source: the function `module:function` that makes an environment of one's own; empty if it was given as an object.
     attributes: those of the run, hidden ones included.
     hidden: the splits that define hidden attributes.
     """
@@ -63,11 +68,13 @@ class Description:
     config: TrainConfig
     seed: int
     hidden: tuple[Split, ...] = ()
+    source: str = ""
 
 
 def describe_run(env: Environment, config: TrainConfig, seed: int) -> Description:
     """The description of a new run."""
-    return Description(env.name, parameters_of(env), env.attributes, config, seed, hidden_splits(env))
+    source = source_of(without_hidden_attributes(env))
+    return Description(env.name, parameters_of(env), env.attributes, config, seed, hidden_splits(env), source)
 
 
 def parameters_of(env: Environment) -> dict[str, Any] | None:
@@ -124,13 +131,7 @@ class RunDirectory:
     def environment(self, env: Environment | None = None) -> Environment:
         """The run's environment: a new one, or `env` if its attributes are those of the run; with hidden attributes."""
         described = self.description
-        if env is None:
-            if described.parameters is None:
-                raise RunDirectoryError(
-                    f"{self.path} was trained on {described.name!r}, which is not a built-in environment: "
-                    f"load it in Python with ap.load({str(self.path)!r}, env=…)."
-                )
-            env = make(described.name, **described.parameters)
+        env = self._made(described) if env is None else env
         env = with_hidden_attributes(without_hidden_attributes(env), described.hidden)
         if env.attributes != described.attributes:
             raise RunDirectoryError(
@@ -138,6 +139,22 @@ class RunDirectory:
                 f"environment has {', '.join(env.attributes.names)}, or other values of them."
             )
         return env
+
+    def _made(self, described: Description) -> Environment:
+        """The environment that the run's description names."""
+        if described.parameters is not None:
+            return make(described.name, **described.parameters)
+        if not described.source:
+            raise RunDirectoryError(
+                f"{self.path} was trained on {described.name!r}, which is not a built-in environment: name a function "
+                f"that makes it (--env module:function), or load it in Python with ap.load({str(self.path)!r}, env=…)."
+            )
+        try:
+            return make(described.source)
+        except AttributePlannerError as error:
+            raise RunDirectoryError(
+                f"{self.path} was trained on {error} Another function can be named with --env module:function (env=…)."
+            ) from error
 
     def save(self, progress: Progress, **also: Any) -> None:
         """Write a checkpoint, with further notes."""
@@ -164,16 +181,15 @@ class RunDirectory:
         practised = notes.get("practice", {"steps": -1})["steps"] >= config.practise.steps
         return practised and ("model_edges" in notes or not config.adds_model_edges)
 
-    def agent(self, env: Environment | None = None, *, model_edges: bool = True) -> Agent:
-        """The agent of the last checkpoint; `model_edges=False` leaves out edges that the forward model added."""
+    def agent(
+        self, env: Environment | None = None, *, policy: Predicts | None = None, model_edges: bool = True
+    ) -> Agent:
+        """The agent of the last checkpoint; `model_edges=False` leaves out edges that the forward model added.
+
+        policy: the one that was made elsewhere, if the run has practised such a policy.
+        """
         env, config = self.environment(env), self.description.config
-        if not (self.path / AGENT).exists():
-            raise RunDirectoryError(
-                f"{self.path} contains no agent: training stopped before its first checkpoint; continue with --resume."
-            )
-        arrays, notes = read_arrays(self.path / AGENT)
-        if "practice" not in notes and AGENT_ONLY not in notes:
-            raise RunDirectoryError(f"{self.path}: training has not reached practice yet; continue with --resume.")
+        arrays, notes = self._agent_arrays()
         if not model_edges and AGENT_ONLY in notes and config.adds_model_edges:
             raise RunDirectoryError(
                 f"{self.path} contains only the agent, whose table does not distinguish observed edges from those of "
@@ -182,8 +198,38 @@ class RunDirectory:
         detector = load_detector(env, config, arrays) if "detector" in notes else None
         table = load_table(env, config, arrays, model_edges=model_edges)
         fitted_model = load_forward_model(env, config, arrays, notes)
-        policy, error = load_policy(env, config, arrays), load_detector_error(notes)
-        return agent_of(env, config, detector, policy, table, fitted_model, error)
+        learned, error = load_policy(env, config, arrays), load_detector_error(notes)
+        if config.practise.method == "given":
+            learned = self._given_policy(env, learned, policy)
+        return agent_of(env, config, detector, learned, table, fitted_model, error)
+
+    def _given_policy(self, env: Environment, saved: GoalPolicy, policy: Predicts | None) -> GoalPolicy:
+        if policy is None:
+            raise RunDirectoryError(
+                f"{self.path} has practised a policy that was made elsewhere, which is not saved with it: "
+                f"load it in Python with ap.load({str(self.path)!r}, policy=…)."
+            )
+        return GivenPolicy(env.spec, policy, like=saved)
+
+    def _agent_arrays(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The arrays and notes of a checkpoint that holds an agent."""
+        if not (self.path / AGENT).exists():
+            raise RunDirectoryError(
+                f"{self.path} contains no agent: training stopped before its first checkpoint; continue with --resume."
+            )
+        arrays, notes = read_arrays(self.path / AGENT)
+        if "practice" not in notes and AGENT_ONLY not in notes:
+            raise RunDirectoryError(f"{self.path}: training has not reached practice yet; continue with --resume.")
+        return arrays, notes
+
+    def table(self) -> TransitionTable:
+        """c_π of the last checkpoint. An environment that is not built in is not needed."""
+        described = self.description
+        if described.parameters is not None:
+            return self.agent().table
+        arrays, _ = self._agent_arrays()
+        env = known_by_attributes(described.name, described.attributes)
+        return load_table(env, described.config, arrays)
 
     def write_metrics(self, line: Mapping[str, Any]) -> None:
         """Append one line of metrics, on a line of its own even if the last write was interrupted."""
@@ -242,7 +288,11 @@ def _write_description(path: Path, description: Description) -> None:
 def _description_to_json(description: Description) -> dict[str, Any]:
     return {
         "format": FORMAT,
-        "environment": {"name": description.name, "parameters": description.parameters},
+        "environment": {
+            "name": description.name,
+            "parameters": description.parameters,
+            **({"source": description.source} if description.source else {}),
+        },
         "attributes": attributes_to_json(description.attributes),
         "hidden_attributes": [split.to_json() for split in description.hidden],
         "config": settings_to_json(description.config),
@@ -259,4 +309,5 @@ def _description_from_json(saved: dict[str, Any]) -> Description:
         settings_from_json(TrainConfig, saved["config"]),
         saved["seed"],
         tuple(split_from_json(each) for each in saved.get("hidden_attributes", [])),
+        saved["environment"].get("source", ""),
     )

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Bool, Float, Int, UInt32
@@ -13,6 +15,9 @@ from attribute_planner.transitions.counting import FREE, RowIndex, TransitionCou
 from attribute_planner.transitions.estimators import ESTIMATORS, PRIOR_ATTEMPTS, Statistics
 from attribute_planner.transitions.evidence import EdgeEvidence
 from attribute_planner.transitions.model import Listing, Successors, TransitionModel
+
+if TYPE_CHECKING:
+    from PIL import Image
 
 UNKNOWN = -1
 """The number of an attribute set that the table does not hold."""
@@ -46,6 +51,18 @@ class TransitionTable(TransitionModel):
     def __post_init__(self) -> None:
         if self.estimator not in ESTIMATORS:
             raise unknown_name("estimator", self.estimator, ESTIMATORS)
+
+    def draw(self, path: Path | str | None = None, plan: Any = None) -> "Image.Image":
+        """An image of the graph, which notebooks show; written to a .png or .svg file if a path is given.
+
+        plan: a `Plan`, drawn into it in colour.
+        """
+        from attribute_planner.drawing.graph_picture import draw_graph
+
+        return draw_graph(path, self, plan)
+
+    def __repr__(self) -> str:
+        return f"TransitionTable({self.num_nodes:,} attribute sets, {self.num_edges:,} transitions)"
 
     @property
     def num_nodes(self) -> int:
@@ -142,6 +159,10 @@ class TransitionTable(TransitionModel):
     def edges_of(self, number: int) -> slice:
         """The edges that leave a set."""
         return slice(int(self.row_starts[number]), int(self.row_starts[number + 1]))
+
+    def most_visited(self) -> int:
+        """The number of the set that exploration left most often: episodes usually begin there."""
+        return int(np.bincount(self.source, weights=self.visits, minlength=self.num_nodes).argmax())
 
     def satisfying(self, goal: Goal) -> Int[np.ndarray, " n"]:
         """The numbers of the sets that satisfy a goal."""

@@ -7,6 +7,7 @@ from typing import Any
 import gymnasium
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from attribute_planner.attributes import Attribute, AttributeSpace, Goal, Value
 from attribute_planner.environments.gymnasium_bridge.actions import Actions, actions_of
@@ -70,7 +71,7 @@ def from_gymnasium(
     pool = EnvPool(make)
     (first,) = pool.acquire(1)
     encoder = _encoder(first, encode_observation)
-    limit = _episode_steps(first, episode_steps)
+    limit, limit_source = _episode_steps(first, episode_steps)
     env = GymnasiumEnvironment(
         name=_name(first, name),
         pool=pool,
@@ -81,6 +82,7 @@ def from_gymnasium(
         task_map=_tasks(space, tasks, limit),
         read_values=None if describe is None else values_reader(describe, space),
         labels=None if labelled is None else labels_of(labelled, space, encoder),
+        step_limit_source=limit_source,
     )
     pool.release([first])
     return env
@@ -96,6 +98,7 @@ class GymnasiumEnvironment(HostEnvironment):
     episode_steps: number of steps after which an episode is truncated.
     read_values: returns the attribute values of a state; `None` if a detector is learned instead.
     labels: training data of the detector.
+    step_limit_source: where `episode_steps` is from.
     """
 
     name: str
@@ -107,6 +110,7 @@ class GymnasiumEnvironment(HostEnvironment):
     task_map: Mapping[str, Task]
     read_values: ReadValues | None
     labels: Labels | None
+    step_limit_source: str
 
     @property
     def attributes(self) -> AttributeSpace:
@@ -127,6 +131,9 @@ class GymnasiumEnvironment(HostEnvironment):
     @property
     def tasks(self) -> Mapping[str, Task]:
         return self.task_map
+
+    def __repr__(self) -> str:
+        return f"GymnasiumEnvironment({self.name}: attributes {', '.join(self.space.names)})"
 
     def vector_env(self, num_envs: int) -> GymnasiumVectorEnv:
         return GymnasiumVectorEnv(self, num_envs)
@@ -165,12 +172,28 @@ def _encoder(env: gymnasium.Env, encode: Callable[[Any], Any] | None) -> Encoder
     return encoder_for(env.observation_space, example) if encode is None else encoder_by(encode, example)
 
 
-def _episode_steps(env: gymnasium.Env, wanted: int | None) -> int:
-    """The smaller of the environment's own limit and the one given."""
+def _episode_steps(env: gymnasium.Env, wanted: int | None) -> tuple[int, str]:
+    """The smaller of the environment's own limit and the one given, and which of them it is."""
     if wanted is not None and wanted < 1:
         raise ConfigurationError(f"episode_steps is {wanted}; it must be at least 1.")
-    own = env.spec.max_episode_steps if env.spec is not None else None
-    return int(min((each for each in (own, wanted) if each is not None), default=DEFAULT_EPISODE_STEPS))
+    own, source = _own_limit(env)
+    if own is None and wanted is None:
+        return DEFAULT_EPISODE_STEPS, "the default, because the environment tells no limit; set it with episode_steps=…"
+    if own is None or (wanted is not None and wanted < own):
+        assert wanted is not None
+        return wanted, "as given by episode_steps" + ("" if own is None else f"; the environment's own limit is {own}")
+    return own, source + ("" if wanted in (None, own) else f"; episode_steps={wanted} cannot extend it")
+
+
+def _own_limit(env: gymnasium.Env) -> tuple[int | None, str]:
+    """The environment's own limit, if it tells one: by its registration, or as MiniGrid does."""
+    if env.spec is not None and env.spec.max_episode_steps is not None:
+        return int(env.spec.max_episode_steps), "the environment's own limit (max_episode_steps of its registration)"
+    for name in ("max_steps", "max_episode_steps", "_max_episode_steps"):
+        limit = getattr(env.unwrapped, name, None)
+        if isinstance(limit, int | np.integer) and not isinstance(limit, bool) and limit > 0:
+            return int(limit), f"the environment's own limit ({name})"
+    return None, ""
 
 
 def _name(env: gymnasium.Env, wanted: str | None) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from weakref import WeakSet
+from weakref import ref
 
 import gymnasium
 
@@ -21,7 +21,7 @@ class EnvPool:
     def __init__(self, make: Callable[[], gymnasium.Env]) -> None:
         self._make = make
         self._idle: list[gymnasium.Env] = []
-        self._made: WeakSet[gymnasium.Env] = WeakSet()
+        self._made: list[ref[gymnasium.Env]] = []
 
     def acquire(self, count: int) -> list[gymnasium.Env]:
         """`count` environments for exclusive use until they are released; each must be reset first."""
@@ -59,10 +59,12 @@ class EnvPool:
             raise ConfigurationError(
                 f"The function that makes the environment returned a {type(made).__name__}, not a gymnasium.Env."
             )
-        if made in self._made:
+        # By identity: an environment may be a dataclass, which is compared by its fields and cannot be hashed.
+        self._made = [each for each in self._made if each() is not None]
+        if any(each() is made for each in self._made):
             raise ConfigurationError(
                 "The function that makes the environment returned the same one twice; it must make a new one at every "
                 'call, as lambda: gymnasium.make("…") does.'
             )
-        self._made.add(made)
+        self._made.append(ref(made))
         return made

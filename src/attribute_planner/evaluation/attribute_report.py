@@ -1,0 +1,96 @@
+"""Warnings about attributes for `check_environment`: values that never occur, attributes that no action affects."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Bool, Int
+
+from attribute_planner.attributes import Attribute, AttributeSpace, Goal
+
+MAX_LISTED = 6
+"""More values than these are counted, not listed."""
+
+FEWEST_CHANGES = 3
+"""Changes of an attribute from which we judge whether actions affect it."""
+
+
+def values_seen(space: AttributeSpace) -> list[Bool[np.ndarray, " n"]]:
+    """For each attribute, which of its values have been seen: none yet."""
+    return [np.zeros(size, bool) for size in space.sizes]
+
+
+def unseen_value_warnings(space: AttributeSpace, seen: Sequence[np.ndarray], steps: int) -> list[str]:
+    """A warning for each attribute that had more than one of its values, but not all of them."""
+    return [
+        f"attribute {attribute.name!r} never had {_listed(attribute, ~had)} in {steps:,} random steps; leave out "
+        "values that cannot occur."
+        for attribute, had in zip(space.attributes, seen, strict=True)
+        if had.sum() > 1 and not had.all()
+    ]
+
+
+def unseen_goal_warning(
+    space: AttributeSpace, task: str, goals: Goal, seen: Sequence[np.ndarray], steps: int
+) -> list[str]:
+    """A warning if goals `[N]` of a task ask for values that have not been seen."""
+    wanted, values = np.asarray(goals.wanted), np.asarray(goals.values)
+    at_least = np.zeros_like(wanted) if goals.at_least is None else np.asarray(goals.at_least)
+    asked: dict[str, np.ndarray] = {}
+    for number, (attribute, had) in enumerate(zip(space.attributes, seen, strict=True)):
+        possible = np.array([had[value:].any() for value in range(len(had))])
+        missing = wanted[:, number] & np.where(
+            at_least[:, number], ~possible[values[:, number]], ~had[values[:, number]]
+        )
+        for value in np.unique(values[missing, number]).tolist():
+            asked[f"{attribute.name}={attribute.decode(value)}"] = missing & (values[:, number] == value)
+    if not asked:
+        return []
+    count = int(np.any(list(asked.values()), axis=0).sum())
+    which = "asks" if count == len(wanted) else f"{count} of {len(wanted)} goals ask"
+    return [f"task {task!r}: {which} for {_enumerated(list(asked))}, not seen in {steps:,} random steps."]
+
+
+def control_warnings(
+    space: AttributeSpace,
+    first: Int[np.ndarray, "T B A"],
+    repeated: Int[np.ndarray, "T B A"],
+    other: Int[np.ndarray, "T B A"],
+    until: Int[np.ndarray, " B"],
+) -> list[str]:
+    """Warnings about attributes that do not depend on the actions.
+
+    first, repeated: values after each step with the same random keys and the same actions.
+    other: values with the same random keys and other actions.
+    until: how many steps of each environment can be compared: no episode has ended before.
+    """
+    shown = np.arange(len(first))[:, None, None] < until[:, None]
+    irreproducible = ((first != repeated) & shown).any(axis=(0, 1))
+    changes = ((first[1:] != first[:-1]) & shown[1:]).sum(axis=(0, 1))
+    differs = ((first != other) & shown).any(axis=(0, 1))
+    uncontrolled = ~irreproducible & ~differs & (changes >= FEWEST_CHANGES)
+    warnings = [
+        f"attribute {name!r} changes in the same way whatever the actions are: it is noise or a clock, which no agent "
+        "can control."
+        for name, is_uncontrolled in zip(space.names, uncontrolled, strict=True)
+        if is_uncontrolled
+    ]
+    if irreproducible.any():
+        listed = _enumerated([repr(space.names[number]) for number in np.flatnonzero(irreproducible)])
+        warnings.append(
+            f"the same seed and the same actions give other values of {listed}: either that is noise, or the "
+            "environment takes random numbers that do not follow from its seed."
+        )
+    return warnings
+
+
+def _listed(attribute: Attribute, which: np.ndarray) -> str:
+    values = [str(attribute.decode(value)) for value in np.flatnonzero(which).tolist()]
+    if len(values) > MAX_LISTED:
+        return f"{len(values)} of its {attribute.size} values"
+    return f"the value{'s' if len(values) > 1 else ''} {_enumerated(values)}"
+
+
+def _enumerated(names: list[str]) -> str:
+    if len(names) > MAX_LISTED:
+        names = [*names[:MAX_LISTED], f"{len(names) - MAX_LISTED} more"]
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
