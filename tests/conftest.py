@@ -10,16 +10,22 @@ os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
 os.environ.setdefault("XLA_FLAGS", "--xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1")
 os.environ["MPLBACKEND"] = "Agg"
 
+import contextlib
 import ipaddress
 import platform
+import shutil
 import socket
+import zlib
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
+import hypothesis
 import jax
 import optax
 import pytest
-from jaxtyping import install_import_hook
+
+from tests import type_checks
 
 RANK_PROMOTION = "raise"
 """Operations on arrays of different rank raise an error unless the code broadcasts explicitly."""
@@ -27,26 +33,48 @@ RANK_PROMOTION = "raise"
 DTYPE_PROMOTION = "strict"
 """Operations on arrays of different types raise an error unless the code converts explicitly."""
 
-TYPE_CHECKER = "beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))"
-"""Checks types and shapes of calls into the package; an `int` is accepted as a `float`."""
-
 CHECKED = ["attribute_planner"]
 """The packages whose calls are checked. `@no_type_check` exempts what reports wrong input in words of its own.
 
 Protocols in a checked signature must be `runtime_checkable`.
 """
 
-CACHED_FROM_SECONDS = 0.2
+CACHED_FROM_SECONDS = 0.05
 """Minimum compile time of a function that is kept in the cache, in seconds."""
+MAX_CACHE_BYTES = 500_000_000
+"""A larger cache is deleted: most of it belongs to earlier versions of the code."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Share compiled functions between workers and sessions in pytest's cache; `--cache-clear` deletes them."""
-    cache = getattr(config, "cache", None)
-    if cache is not None:
-        # One folder per machine: compiled code depends on the processor, but JAX's cache keys do not.
-        jax.config.update("jax_compilation_cache_dir", str(cache.mkdir(f"jax-{platform.node()}")))
+    """Share compiled functions between workers, sessions and clones: half of a session's time is compilation."""
+    directory = _cache_directory(config)
+    if directory is not None:
+        jax.config.update("jax_compilation_cache_dir", str(directory))
         jax.config.update("jax_persistent_cache_min_compile_time_secs", CACHED_FROM_SECONDS)
+
+
+def _cache_directory(config: pytest.Config) -> Path | None:
+    """A directory in the user's cache folder, or in pytest's if that cannot be written to."""
+    name = f"{platform.node()}-{_processor()}"
+    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "attribute-planner" / "tests"
+    try:
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    except (OSError, RuntimeError):  # not permitted, or no home directory
+        cache = getattr(config, "cache", None)
+        return None if cache is None else Path(cache.mkdir(name))
+    with contextlib.suppress(OSError):  # another session may be deleting it
+        size = sum(file.stat().st_size for file in folder.rglob("*"))
+        if size > MAX_CACHE_BYTES and not hasattr(config, "workerinput"):
+            shutil.rmtree(folder)
+            (folder / name).mkdir(parents=True)
+    return folder / name
+
+
+def _processor() -> str:
+    """What tells processors apart: compiled code depends on their instructions, but JAX's cache keys do not."""
+    with contextlib.suppress(OSError), open("/proc/cpuinfo", encoding="utf-8") as file:
+        return f"{zlib.crc32(next((line for line in file if line.startswith('flags')), '').encode()):08x}"
+    return platform.machine()
 
 
 LONGEST = (
@@ -92,7 +120,14 @@ optax.tree.bias_correction = _with_loose_types(optax.tree.bias_correction)  # Ad
 
 # Both must precede the first import of the package.
 jax.tree_util.register_dataclass = _without_checks(jax.tree_util.register_dataclass)
-install_import_hook(CHECKED, TYPE_CHECKER)
+type_checks.install(CHECKED)
+
+
+# A busy machine is no failure.
+hypothesis.settings.register_profile(
+    "tests", deadline=None, max_examples=50, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("tests")
 
 
 class NetworkAccessError(RuntimeError):

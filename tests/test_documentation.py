@@ -19,6 +19,7 @@ import pytest
 
 import attribute_planner as ap
 from attribute_planner.configuration import TrainConfig
+from attribute_planner.environments.interface import PureEnvironment
 
 ROOT = Path(__file__).parents[1]
 COMMAND = "attribute-planner"
@@ -113,12 +114,13 @@ def page_name(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
-MAX_STEPS = 4_000
-"""Steps of a training on a page: it shows how to call it, other tests what it achieves."""
+MAX_STEPS, MAX_HOST_STEPS = 4_000, 1_000
+"""Steps of a training on a page, and of one on the host: it shows how to call it, other tests what it achieves."""
 
 
-def train_briefly(*args: Any, steps: int, train: Any = ap.train, **options: Any) -> ap.Agent:
-    return train(*args, steps=min(steps, MAX_STEPS), **options)
+def train_briefly(env: Any, *, steps: int, train: Any = ap.train, **options: Any) -> ap.Agent:
+    most = MAX_STEPS if isinstance(env, PureEnvironment) else MAX_HOST_STEPS
+    return train(env, steps=min(steps, most), **options)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=page_name)

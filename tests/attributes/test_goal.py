@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from attribute_planner.attributes import Attribute, AttributeSpace, Goal, goal_from_names, parse_goal
@@ -103,7 +103,6 @@ def test_bounds_that_make_no_sense_are_refused(text, message):
 wishes = st.tuples(*(st.tuples(st.integers(0, size - 1), *[st.booleans()] * 2) for size in (3, 2, 3)))
 
 
-@settings(deadline=None)
 @given(wishes, wishes)
 def test_goals_share_a_key_if_and_only_if_the_same_sets_satisfy_them(left, right):
     every_set = np.stack(np.meshgrid(range(3), range(2), range(3)), axis=-1).reshape(-1, 3)

@@ -2,7 +2,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from attribute_planner.attributes import Attribute, AttributeSpace
@@ -149,7 +149,6 @@ def test_packing_by_hand():
     assert space.key(np.array([1] + [0] * 9 + [4])) == 1 + 4 * 2**32
 
 
-@settings(deadline=None)
 @given(sizes_with_sets())
 def test_packing_is_exact(drawn):
     space, values = space_of(drawn[0]), drawn[1]
@@ -166,7 +165,6 @@ def test_jax_packs_as_numpy_does(space):
     np.testing.assert_array_equal(back, values)
 
 
-@settings(deadline=None)
 @given(sizes_with_sets())
 def test_a_key_stands_for_one_set_only(drawn):
     space, values = space_of(drawn[0]), drawn[1]

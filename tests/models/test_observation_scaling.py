@@ -113,7 +113,7 @@ def test_training_leaves_the_statistics_alone():
 
 def test_an_image_among_other_parts_is_convolved():
     spec = FlatSpec((Part("way", (), "choice", 0, 4), Part("view", (16, 20, 3), "image")), "uint8")
-    encoder = encoder_for(spec, SPACE, 8, key=KEY)
+    encoder = eqx.filter_jit(encoder_for(spec, SPACE, 8, key=KEY))
     nothing = jnp.zeros((2, 3, 1), jnp.int32)
     observation = np.random.default_rng(0).integers(0, 4, (2, 3, *spec.shape)).astype(np.uint8)
     found = encoder(jnp.asarray(observation), nothing, nothing)
@@ -122,5 +122,7 @@ def test_an_image_among_other_parts_is_convolved():
         changed = observation.copy()
         changed[..., place] ^= 1
         assert np.abs(encoder(jnp.asarray(changed), nothing, nothing) - found).max() > 1e-5
-    only_image = encoder_for(FlatSpec((Part("view", (16, 20, 3), "image"),), "uint8"), SPACE, 8, key=KEY)
+    only_image = eqx.filter_jit(
+        encoder_for(FlatSpec((Part("view", (16, 20, 3), "image"),), "uint8"), SPACE, 8, key=KEY)
+    )
     assert only_image(jnp.asarray(observation[..., 1:]), nothing, nothing).shape == (2, 3, 8)

@@ -41,7 +41,7 @@ def random_sets(random: np.random.Generator, space: AttributeSpace, sets: int) -
     return values
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(seed=st.integers(0, 2**32 - 1), padded=st.booleans())
 def test_sets_of_several_words_are_located_as_numpy_locates_them(seed: int, padded: bool):
     values = random_sets(np.random.default_rng(seed), WIDE, 600)
@@ -123,7 +123,7 @@ def test_hash_functions_that_leave_a_set_without_a_place_are_replaced(monkeypatc
     assert set(slots) == {0, 1, 2, UNKNOWN}
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     seed=st.integers(0, 2**32 - 1),
     sets=st.integers(1, 12),

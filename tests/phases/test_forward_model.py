@@ -180,7 +180,7 @@ def test_a_shipped_agent_cannot_omit_its_model_edges(run: tuple[Agent, Path], tm
     trained, shipped = RunDirectory(run[1]), tmp_path / "shipped"
     ship(trained, shipped, ALIASED)
     assert RunDirectory(shipped).agent(ALIASED).table.num_edges == trained.agent(ALIASED).table.num_edges
-    with pytest.raises(RunDirectoryError, match=r"does not tell observed edges from those of the forward model"):
+    with pytest.raises(RunDirectoryError, match=r"does not distinguish observed edges from those of the forward model"):
         RunDirectory(shipped).agent(ALIASED, model_edges=False)
 
 

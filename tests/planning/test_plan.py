@@ -2,7 +2,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from attribute_planner.attributes import Attribute, AttributeSpace
@@ -82,7 +82,6 @@ def test_a_transition_that_never_worked_is_on_no_path():
     assert "ever worked" in Planner(table).plan(np.array([0]), partial_goal([1])).reason
 
 
-@settings(deadline=None, max_examples=50)
 @given(st.integers(0, 2**32))
 def test_plans_can_be_replayed(seed):
     random = np.random.default_rng(seed)

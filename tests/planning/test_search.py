@@ -4,7 +4,7 @@ from itertools import pairwise
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from attribute_planner.attributes import Goal
@@ -44,7 +44,6 @@ def best_probability(edges: dict[tuple[int, int], float], start: int, goals: set
     return follow(start, frozenset({start}))
 
 
-@settings(deadline=None)
 @given(edges, goal_sets)
 def test_published_costs_and_paths_are_those_of_brute_force(edges, goals):
     distances = Graph(table_with(edges)).to_sets(np.array(sorted(goals)))
@@ -60,7 +59,6 @@ def test_published_costs_and_paths_are_those_of_brute_force(edges, goals):
             assert distances.successor[start] == NOWHERE
 
 
-@settings(deadline=None)
 @given(edges, goal_sets, st.integers(0, 2**32))
 def test_costs_with_durations_are_those_of_networkx(edges, goals, seed):
     table = table_with(edges, seed=seed)
@@ -73,7 +71,6 @@ def test_costs_with_durations_are_those_of_networkx(edges, goals, seed):
     assert graph.to_sets(np.array(sorted(goals))).cost == pytest.approx([expected.get(i, np.inf) for i in range(SETS)])
 
 
-@settings(deadline=None)
 @given(edges, goal_sets, st.integers(0, 2**32))
 def test_steps_are_the_sum_along_the_path(edges, goals, seed):
     table = table_with(edges, seed=seed)
@@ -92,7 +89,6 @@ def test_steps_of_a_long_chain():
     np.testing.assert_allclose(distances.steps, length - np.arange(length + 1))
 
 
-@settings(deadline=None)
 @given(edges, goal_sets, st.integers(0, 2**32))
 def test_value_falls_with_the_steps_that_are_left(edges, goals, seed):
     distances = Graph(table_with(edges, seed=seed), horizon=30.0).to_sets(np.array(sorted(goals)))
@@ -138,7 +134,6 @@ def test_without_a_goal_there_is_no_path():
     assert distances.steps.tolist() == [0.0, 0.0]
 
 
-@settings(deadline=None)
 @given(edges, st.lists(st.tuples(st.integers(0, SETS), st.booleans()), min_size=1, max_size=3))
 def test_bellman_ford_finds_what_dijkstra_finds(edges, wanted):
     # One number more than there are sets: no set satisfies a goal that asks for it.

@@ -37,13 +37,12 @@ def batches_of_rows(draw: st.DrawFn) -> list[np.ndarray]:
     return [np.array(batch, np.uint32).reshape(-1, width) for batch in drawn]
 
 
-@settings(deadline=None)
 @given(batches_of_rows())
 def test_rows_are_numbered_as_a_dictionary_would(batches):
     assert_numbers_tell_rows_apart(RowIndex(batches[0].shape[1]), batches)
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(batches_of_rows())
 def test_rows_that_all_want_the_same_slot_are_told_apart(batches):
     class Crowded(RowIndex):
@@ -101,7 +100,6 @@ def test_counts_of_several_explorers_add_up():
     assert here.total == 6
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=60))
 def test_counts_are_those_of_a_dictionary(pairs):
     counts = TransitionCounts(1)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from attribute_planner.transitions.model import TransitionModel
@@ -40,7 +40,6 @@ def test_known_sets():
     assert table_with({(0, 1): 0.5}).knows(words([0, SETS, 1])).tolist() == [True, False, True]
 
 
-@settings(deadline=None)
 @given(edges, st.lists(st.integers(0, SETS), max_size=5))
 def test_successors_are_the_edges_of_the_table(edges, asked):
     table = table_with(edges)
@@ -59,7 +58,6 @@ def test_successors_are_the_edges_of_the_table(edges, asked):
     np.testing.assert_array_equal(found.successes, table.successes[numbered])
 
 
-@settings(deadline=None)
 @given(edges)
 def test_the_listing_holds_the_successors_of_all_sets(edges):
     table = table_with(edges)

@@ -29,7 +29,7 @@ STYLES = {"restless": (1.0, 1.0), "industrious": (0.02, 1.0), "patient": (0.1, 0
     [Rules("large"), Rules("large", interruptible_mining=False), Rules("small", frames_per_step=7, unit_limit=12)],
     ids=["large", "uninterruptible", "small-with-short-steps"],
 )
-@settings(max_examples=6, deadline=None, derandomize=True, database=None)
+@settings(max_examples=6, derandomize=True, database=None)
 @given(seed=st.integers(0, 2**31), start=st.sampled_from(sorted(STARTS)), style=st.sampled_from(sorted(STYLES)))
 def test_games_agree_to_the_frame(compiled: Callable, rules: Rules, seed: int, start: str, style: str):
     reference, game = begin_both(rules, *STARTS[start])
