@@ -34,7 +34,7 @@ from attribute_planner.models.distributions import Categorical
 from attribute_planner.models.policy import GoalPolicy, PolicyOutput
 from attribute_planner.phases.detect import DetectConfig
 from attribute_planner.phases.explore import ExploreConfig
-from attribute_planner.phases.practise import PractiseConfig
+from attribute_planner.phases.practise_config import PractiseConfig
 from attribute_planner.transitions.counting import TransitionCounts
 from attribute_planner.transitions.table import TransitionTable
 

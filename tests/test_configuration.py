@@ -8,7 +8,7 @@ from attribute_planner.configuration import HOST, PRESETS, config_for, default_c
 from attribute_planner.environments.spaces import ActionSpace, Box, Discrete, Mixed, VectorSpec
 from attribute_planner.environments.spec import EnvironmentSpec
 from attribute_planner.errors import ConfigurationError, UnknownNameError
-from attribute_planner.phases.practise import PractiseConfig
+from attribute_planner.phases.practise_config import PractiseConfig
 from tests.probes import RING, Levers
 
 SPACE = AttributeSpace((Attribute("on"),))

@@ -17,11 +17,13 @@ from attribute_planner.environments.gymnasium_bridge import GymnasiumEnvironment
 from attribute_planner.errors import EnvironmentFaultError, RunDirectoryError
 from attribute_planner.learning.fitting import FitConfig
 from attribute_planner.models.policy import GoalPolicy
-from attribute_planner.phases.attempts import ReachNeighbours, count_attempts
+from attribute_planner.phases.attempt_counts import count_attempts
+from attribute_planner.phases.attempts import ReachNeighbours
+from attribute_planner.phases.bonuses import count_transitions, inverse_root_count
 from attribute_planner.phases.detect import DetectConfig
 from attribute_planner.phases.device_graph import device_graph
-from attribute_planner.phases.explore import ExploreConfig, count_transitions, inverse_root_count
-from attribute_planner.phases.practise import PractiseConfig
+from attribute_planner.phases.explore import ExploreConfig
+from attribute_planner.phases.practise_config import PractiseConfig
 from attribute_planner.transitions.counting import TransitionCounts
 from attribute_planner.transitions.table import table_of_counts
 
@@ -80,9 +82,9 @@ def corridor(breaks_after: float = np.inf, **settings: Any) -> GymnasiumEnvironm
 
 SMALL = ap.TrainConfig(
     detect=DetectConfig(fit=FitConfig(updates=200, batch=32), hidden_size=32),
-    explore=ExploreConfig(steps=1600, policy="random", num_envs=8, rollout_length=40, rollouts_per_epoch=2),
+    explore=ExploreConfig(steps=1600, policy="random", num_envs=16, rollout_length=20, rollouts_per_epoch=2),
     practise=PractiseConfig(
-        steps=6400, num_envs=8, rollout_length=20, rollouts_per_epoch=10, max_attempt_steps=20, hidden_size=32
+        steps=6400, num_envs=16, rollout_length=10, rollouts_per_epoch=10, max_attempt_steps=20, hidden_size=32
     ),
 )
 
@@ -171,7 +173,7 @@ def test_the_end_of_an_episode_fails_the_attempt(limit: int):
 def test_what_was_learned_survives_an_environment_that_fails(tmp_path: Path):
     run_dir = tmp_path / "run"
     with pytest.raises(
-        EnvironmentFaultError, match=r"Corridor: environment \d, step \d+: env.step: RuntimeError: the corridor"
+        EnvironmentFaultError, match=r"Corridor: environment \d+, step \d+: env.step: RuntimeError: the corridor"
     ):
         ap.train(corridor(breaks_after=5000), config=SMALL, run_dir=run_dir)
     saved = ap.load(run_dir, env=corridor())

@@ -15,7 +15,8 @@ import attribute_planner as ap
 from attribute_planner import training
 from attribute_planner.algorithm import Progress
 from attribute_planner.data.refill import in_lanes, refill
-from attribute_planner.data.replay import Columns, Replay
+from attribute_planner.data.replay import Replay
+from attribute_planner.data.replay_rows import Columns
 from attribute_planner.errors import ConfigurationError, RunDirectoryError
 from attribute_planner.models.given_policy import GivenPolicy, HostModel, decoded
 from attribute_planner.models.policy import GoalPolicy

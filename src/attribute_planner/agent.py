@@ -23,7 +23,8 @@ from attribute_planner.models.policy import GoalPolicy
 from attribute_planner.phases.detect import DetectorError
 from attribute_planner.planning.belief import perceive
 from attribute_planner.planning.episode import Episode
-from attribute_planner.planning.executor import Execution, Executor, Parts, executor_named
+from attribute_planner.planning.execution import Execution
+from attribute_planner.planning.executor import Executor, Parts, executor_named
 from attribute_planner.planning.plan import Plan, Planner
 from attribute_planner.transitions.table import TransitionTable
 
@@ -191,7 +192,6 @@ class Agent:
         return Parts(
             self.detector,
             self.policy,
-            self.table,
             self.max_attempt_steps,
             self.deterministic,
             self.forward_model,

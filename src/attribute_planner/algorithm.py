@@ -25,6 +25,7 @@ from attribute_planner.phases.offline import practise_offline
 from attribute_planner.phases.practise import Practised, practise
 from attribute_planner.phases.refine import refine_attributes
 from attribute_planner.transitions.counting import TransitionCounts
+from attribute_planner.transitions.model import TransitionModel
 from attribute_planner.transitions.table import TransitionTable, table_of_counts
 
 Key = jax.Array
@@ -123,7 +124,7 @@ def train(
         # Optional: missing attributes, found in the attempts of the first half.
         if config.refine and replay is not None and number + 1 == config.rounds // 2:
             refined = refine_attributes(
-                env, explored, practised, replay, log, config.explore, config.practise, key=refine_key
+                env, explored, practised, replay, log, config.explore, config.practise, config.estimator, key=refine_key
             )
             if refined is not None:
                 # A run that is resumed from here continues with the next round.
@@ -187,7 +188,7 @@ def possible_transitions(env: Environment, counts: TransitionCounts, config: Tra
     return table_of_counts(env.attributes, counts, config.estimator)
 
 
-def final_table(possible: TransitionTable, practised: TransitionTable, config: TrainConfig) -> TransitionTable:
+def final_table(possible: TransitionTable, practised: TransitionModel, config: TrainConfig) -> TransitionTable:
     """c_π: all possible transitions with the statistics of practice; shortcuts only if they were tried often."""
     table = possible.with_edges(practised).with_practice_of(practised)
     return table.tried(EVIDENCE) if config.practise.reacher.replays else table

@@ -17,7 +17,7 @@ from attribute_planner.learning.reinforce import ReinforceConfig
 from attribute_planner.phases.detect import DetectConfig
 from attribute_planner.phases.explore import ExploreConfig
 from attribute_planner.phases.forward_model import ForwardModelConfig
-from attribute_planner.phases.practise import PractiseConfig
+from attribute_planner.phases.practise_config import PractiseConfig
 from attribute_planner.transitions.table import ESTIMATORS
 
 

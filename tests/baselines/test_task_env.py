@@ -6,9 +6,16 @@ import numpy as np
 import pytest
 
 from attribute_planner.baselines import training_loop
-from attribute_planner.baselines.task_env import HostTaskEnvs, task_envs
+from attribute_planner.baselines.host_task_env import HostTaskEnvs
 from attribute_planner.baselines.training_distribution import Stage
-from attribute_planner.baselines.training_loop import Ends, TaskTrainingConfig, add_ends, batch_of, train_on_tasks
+from attribute_planner.baselines.training_loop import (
+    Ends,
+    TaskTrainingConfig,
+    add_ends,
+    batch_of,
+    task_envs,
+    train_on_tasks,
+)
 from attribute_planner.data.rollout import advance, start
 from attribute_planner.data.trajectories import Trajectories, concatenate
 from attribute_planner.environments.graph_world import Place

@@ -3,7 +3,8 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from attribute_planner.data.replay import MAX_CHANGES, NO_GOAL, Replay, ReplayBatch, remember
+from attribute_planner.data.replay import MAX_CHANGES, Replay, ReplayBatch, remember
+from attribute_planner.data.replay_rows import NO_GOAL
 from attribute_planner.data.trajectories import Trajectories
 from tests.probes import numbers
 

@@ -8,16 +8,9 @@ from attribute_planner.data.trajectories import Trajectories
 from attribute_planner.environments.vector_env import TimeStep
 from attribute_planner.models.encoders import NO_VALUE
 from attribute_planner.models.policy import GoalPolicy
-from attribute_planner.phases.attempts import (
-    Attempt,
-    AttemptInfo,
-    Outcome,
-    ReachNeighbours,
-    attempt_batch,
-    count_attempts,
-    ended_attempts,
-    hindsight,
-)
+from attribute_planner.phases.attempt_batch import attempt_batch, hindsight
+from attribute_planner.phases.attempt_counts import count_attempts, ended_attempts
+from attribute_planner.phases.attempts import Attempt, AttemptInfo, Outcome, ReachNeighbours
 from attribute_planner.phases.device_graph import device_graph
 from attribute_planner.transitions.table import UNKNOWN
 from tests.probes import RING, numbers, table_of, with_drawn_weights

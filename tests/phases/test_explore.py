@@ -9,13 +9,10 @@ from attribute_planner.data.trajectories import Trajectories
 from attribute_planner.environments.graph_world import graph_world
 from attribute_planner.environments.interface import Environment
 from attribute_planner.learning.progress import no_callback
+from attribute_planner.phases.bonuses import BONUSES, count_transitions, inverse_root_count, inverse_root_share
 from attribute_planner.phases.explore import (
-    BONUSES,
     Explored,
-    count_transitions,
     explore,
-    inverse_root_count,
-    inverse_root_share,
 )
 from attribute_planner.transitions.counting import TransitionCounts
 from attribute_planner.transitions.table import table_of_counts

@@ -10,12 +10,13 @@ import attribute_planner as ap
 from attribute_planner.attributes import Attribute, AttributeSpace
 from attribute_planner.configuration import TrainConfig
 from attribute_planner.data.attempt_log import AttemptLog
-from attribute_planner.data.replay import NO_GOAL, Replay
+from attribute_planner.data.replay import Replay
+from attribute_planner.data.replay_rows import NO_GOAL
 from attribute_planner.data.trajectories import Trajectories
 from attribute_planner.environments.graph_world import Place, graph_world
 from attribute_planner.environments.spaces import VectorSpec
 from attribute_planner.errors import ConfigurationError
-from attribute_planner.phases.practise import PractiseConfig
+from attribute_planner.phases.practise_config import PractiseConfig
 from tests.probes import TINY, Hosted, numbers
 
 HALL, CELLAR, OPEN, OPEN_CELLAR = (0, 0), (1, 0), (0, 1), (1, 1)
@@ -41,13 +42,13 @@ REFINING = replace(
     TINY,
     rounds=4,
     refine=True,
-    explore=replace(TINY.explore, steps=2_400, policy="random", num_envs=8),
+    explore=replace(TINY.explore, steps=2_400, policy="random", num_envs=16),
     practise=PractiseConfig(
         steps=9_600,
         method="dqn",
         max_attempt_steps=2,
         stop_on_any_change=False,
-        num_envs=8,
+        num_envs=16,
         rollout_length=10,
         rollouts_per_epoch=10,
         hidden_size=16,

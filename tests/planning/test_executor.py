@@ -16,7 +16,8 @@ from attribute_planner.errors import UnknownNameError
 from attribute_planner.evaluation.evaluate import evaluate
 from attribute_planner.models.detector import AttributeDetector
 from attribute_planner.planning.episode import ARRIVED, DEVIATED, ENDED, GAVE_UP, ON_THE_WAY, Episode
-from attribute_planner.planning.executor import EXECUTORS, Executor, executor_named, padded_rows, stacked
+from attribute_planner.planning.execution import padded_rows, stacked
+from attribute_planner.planning.executor import EXECUTORS, Executor, executor_named
 from attribute_planner.transitions.table import TransitionTable
 from tests.probes import RING, Hosted, Oracle, numbers, partial_goal, table_of, with_drawn_weights
 

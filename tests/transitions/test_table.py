@@ -90,7 +90,7 @@ def test_edges_are_found_again_in_a_graph_that_has_grown(table: TransitionTable)
 
 
 def test_practice_leaves_the_graph_as_it_is(table: TransitionTable):
-    practised = table.with_practice(np.array([10, 10, 10]), np.array([1, 5, 10]))
+    practised = table.with_practice(np.array([10.0, 10.0, 10.0]), np.array([1.0, 5.0, 10.0]))
     assert practised.probability.tolist() == [0.1, 0.5, 1.0]
     assert table.probability.tolist() == [0.0, 0.0, 0.0]
     np.testing.assert_array_equal(practised.target, table.target)

@@ -110,7 +110,7 @@ def collect(
             steps_key, later_key = jax.random.split(walk_key)
             steps = rollout(RandomActions(env), envs, config.walk, space=space, key=steps_key, keep="snapshot")
             steps = steps.on_host()
-            later = later_goals(steps.next_attributes, steps.over, key=later_key)
+            later = later_goals(steps.next_attributes, np.asarray(steps.over), key=later_key)
             parts.append(examples_of(space, steps._replace(next_attributes=later)))
             watch("explore", (number + 1) / walks, {"steps": (number + 1) * steps.size}, None)
     finally:

@@ -9,11 +9,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from attribute_planner.attributes import AttributeSpace
-from attribute_planner.baselines.task_env import nothing_to_do, task_envs
-from attribute_planner.baselines.training_distribution import open_stages, stages_of
+from attribute_planner.baselines.host_task_env import HostTaskEnvs
+from attribute_planner.baselines.task_env import PureTaskEnvs, nothing_to_do
+from attribute_planner.baselines.training_distribution import Stage, open_stages, stages_of
 from attribute_planner.data.rollout import advance, start
 from attribute_planner.data.trajectories import Actor, Trajectories
-from attribute_planner.environments.interface import Environment
+from attribute_planner.environments.interface import Environment, PureEnvironment
 from attribute_planner.learning.policy_gradient import Batch
 from attribute_planner.learning.progress import Watch
 
@@ -144,3 +145,10 @@ def batch_of(steps: Trajectories, space: AttributeSpace, step_reward: float) -> 
         weight=jnp.ones(shape),
         imitate=jnp.zeros(shape, bool),
     )
+
+
+def task_envs(env: Environment, stages: tuple[Stage, ...], num_envs: int, *, tries: int) -> PureTaskEnvs | HostTaskEnvs:
+    """Environments with tasks of these stages, of which the first is open."""
+    if isinstance(env, PureEnvironment):
+        return PureTaskEnvs(env, stages, num_envs)
+    return HostTaskEnvs(env, stages, num_envs, tries)

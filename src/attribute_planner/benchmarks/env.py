@@ -14,10 +14,12 @@ from attribute_planner.environments.gridworld.switches import ColoredSwitches
 from attribute_planner.environments.interface import PureEnvironment
 from attribute_planner.environments.spaces import uniform_action
 from attribute_planner.models.policy import GoalPolicy
+from attribute_planner.phases.bonuses import BONUSES, count_transitions
 from attribute_planner.phases.device_graph import device_graph
 from attribute_planner.phases.exploration_policies import ExplorationPolicy
-from attribute_planner.phases.explore import BONUSES, ExploreConfig, count_transitions
-from attribute_planner.phases.practise import PractiseConfig, Practised, practise_epoch
+from attribute_planner.phases.explore import ExploreConfig
+from attribute_planner.phases.practise import Practised, practise_epoch
+from attribute_planner.phases.practise_config import PractiseConfig
 from attribute_planner.transitions.counting import TransitionCounts
 from attribute_planner.transitions.table import TransitionTable, table_of_counts
 

@@ -22,7 +22,7 @@ from attribute_planner.environments.gridworld.crafting import Crafting
 from attribute_planner.environments.gridworld.switches import ColoredSwitches
 from attribute_planner.models.encoders import still_to_change
 from attribute_planner.models.layers import sum_of_rows
-from attribute_planner.phases.practise import PractiseConfig
+from attribute_planner.phases.practise_config import PractiseConfig
 
 Key = jax.Array
 GridWorld = ColoredSwitches | Crafting

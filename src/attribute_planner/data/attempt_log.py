@@ -1,6 +1,7 @@
 """The last attempts of practice, as positions in the replay buffer: a few numbers each, without observations."""
 
 import numpy as np
+from jaxtyping import Bool, Int
 
 from attribute_planner.aliasing.records import AttemptRecord
 from attribute_planner.attributes import AttributeSpace
@@ -21,12 +22,12 @@ EPISODES_PER_ENV = 2**20
 class AttemptLog:
     """Attempts at transitions that arrived or failed, in the order in which they ended."""
 
-    def __init__(self, rows: np.ndarray | None = None) -> None:
+    def __init__(self, rows: Int[np.ndarray, "N 4"] | None = None) -> None:
         self._rows = np.zeros((0, 4), np.int64) if rows is None else rows
 
     @property
-    def rows(self) -> np.ndarray:
-        """`int64[N, 4]` first step, last step, environment, and whether it arrived, of each attempt."""
+    def rows(self) -> Int[np.ndarray, "N 4"]:
+        """First step, last step, environment, and whether it arrived, of each attempt."""
         return self._rows
 
     def copy(self) -> "AttemptLog":
@@ -36,8 +37,14 @@ class AttemptLog:
     def __len__(self) -> int:
         return len(self._rows)
 
-    def add(self, last: np.ndarray, env: np.ndarray, age: np.ndarray, reached: np.ndarray) -> None:
-        """Attempts that ended: `[N]` the numbers of their last steps, the steps before those, and the outcomes."""
+    def add(
+        self,
+        last: Int[np.ndarray, " N"],
+        env: Int[np.ndarray, " N"],
+        age: Int[np.ndarray, " N"],
+        reached: Bool[np.ndarray, " N"],
+    ) -> None:
+        """Attempts that ended: the numbers of their last steps, the steps before those, and the outcomes."""
         rows = np.stack([last - age, last, env, reached], axis=1).astype(np.int64)
         self._rows = np.concatenate([self._rows, rows])[-KEPT_ATTEMPTS:]
 

@@ -30,7 +30,7 @@ from safetensors.numpy import save_file
 
 from attribute_planner.attributes import Attribute, Value
 from attribute_planner.data.recorded_episodes import columns_of_episodes
-from attribute_planner.data.replay import Columns
+from attribute_planner.data.replay_rows import Columns
 from attribute_planner.data.trajectories import Trajectories, concatenate
 from attribute_planner.environments.spaces import MixedAction, UnitObservation
 from attribute_planner.environments.spec import EnvironmentSpec

@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import jax
 import numpy as np
+from jaxtyping import Bool, Int
 
 from attribute_planner.attributes import AttributeSpace
 from attribute_planner.data.random_actions import RandomActions
@@ -36,8 +37,8 @@ class Examples(NamedTuple):
         return len(self.values)
 
     @property
-    def changed(self) -> Array:
-        """`bool[N]` whether the action changed any attribute."""
+    def changed(self) -> Bool[Array, " N"]:
+        """Whether the action changed any attribute."""
         return (self.values != self.values_after).any(axis=-1)
 
     def take(self, which: Any) -> "Examples":
@@ -146,6 +147,6 @@ def renamed(env: Environment, examples: Examples, key: Key) -> Examples:
     )
 
 
-def compact(values: np.ndarray) -> np.ndarray:
+def compact(values: Int[np.ndarray, "N A"]) -> Int[np.ndarray, "N A"]:
     """Values in the smallest integer type that holds them."""
     return values.astype(np.int8) if values.max(initial=0) < 128 else values

@@ -4,6 +4,7 @@ from typing import Any
 
 import equinox as eqx
 import jax
+from jaxtyping import Float
 
 from attribute_planner.data.trajectories import Actor
 from attribute_planner.environments.interface import Environment
@@ -41,7 +42,7 @@ def any_action(env: Environment, num_envs: int, *, key: Key) -> Action:
     return uniform_action(env.actions, (num_envs,) if env.num_units is None else (num_envs, env.num_units), key=key)
 
 
-def kept_up(env: Environment, held: Action, action_repeat: float | jax.Array, *, key: Key) -> Action:
+def kept_up(env: Environment, held: Action, action_repeat: float | Float[jax.Array, "*batch"], *, key: Key) -> Action:
     """The actions that are held, except for a random fraction 1 / action_repeat, which is drawn again.
 
     Of a mixed action, the point is repeated and the choice is drawn at each step, so that different choices are made at

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from attribute_planner.attributes import AttributeSpace
-from attribute_planner.data.replay import NO_GOAL, Columns
+from attribute_planner.data.replay_rows import NO_GOAL, Columns
 from attribute_planner.environments.spaces import Box
 from attribute_planner.errors import AttributePlannerError, ConfigurationError
 

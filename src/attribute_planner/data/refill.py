@@ -5,7 +5,8 @@ import numpy as np
 
 from attribute_planner.attributes import AttributeSpace
 from attribute_planner.data.dataset import Dataset, read_shard
-from attribute_planner.data.replay import Columns, Replay
+from attribute_planner.data.replay import Replay
+from attribute_planner.data.replay_rows import Columns
 from attribute_planner.data.trajectories import Trajectories
 from attribute_planner.environments.spec import EnvironmentSpec
 from attribute_planner.errors import ConfigurationError

@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 
 import jax
 import numpy as np
+from jaxtyping import Int
 
 from attribute_planner.attributes import AttributeSpace
+from attribute_planner.data.replay_rows import NEVER, NO_GOAL, Columns, Sequel, sequel_of, widened
 from attribute_planner.data.trajectories import Trajectories
 from attribute_planner.environments.spaces import Action, Observation
 
-NO_GOAL = -1
-"""Value of every attribute of a goal where none was pursued."""
 MAX_CHANGES = 4
 """A goal in hindsight is at most this many changes of the attributes ahead."""
 MAX_BYTES = 2**31
@@ -87,13 +87,13 @@ class Replay:
         """The number of the oldest step in the buffer."""
         return self._end - self._filled
 
-    def steps_at(self, number: np.ndarray, env: np.ndarray) -> "Columns":
-        """The steps `[N]` with these numbers, which must be in the buffer, of these environments."""
+    def steps_at(self, number: Int[np.ndarray, " N"], env: Int[np.ndarray, " N"]) -> Columns:
+        """The steps with these numbers, which must be in the buffer, of these environments."""
         assert self._columns is not None, "the buffer is empty"
         return jax.tree.map(lambda column: column[number % self._rows, env], self._columns)
 
-    def episodes_at(self, number: np.ndarray, env: np.ndarray) -> np.ndarray:
-        """`[N]` the episode of each of these steps, numbered by environment."""
+    def episodes_at(self, number: Int[np.ndarray, " N"], env: Int[np.ndarray, " N"]) -> Int[np.ndarray, " N"]:
+        """The episode of each of these steps, numbered by environment."""
         over = self._read_sequel().over
         begun = np.cumsum(over, axis=0) - over
         return begun[number - self.first, env]
@@ -109,8 +109,8 @@ class Replay:
         order = np.arange(self.first, self._end) % self._rows
         self.restore(self.state, widened(jax.tree.map(lambda column: column[order], columns), values_of))
 
-    def transitions(self) -> tuple[np.ndarray, np.ndarray]:
-        """`int[N, A]` the values before and after each step that changed them."""
+    def transitions(self) -> tuple[Int[np.ndarray, "N A"], Int[np.ndarray, "N A"]]:
+        """The values before and after each step that changed them."""
         columns = self._columns
         assert columns is not None, "the buffer is empty"
         before, after = columns.values[: self._filled], columns.next_values[: self._filled]
@@ -122,7 +122,7 @@ class Replay:
         """The counters of the buffer."""
         return ReplayState(self._end, self._rows, self.pending)
 
-    def rows_since(self, row: int) -> "tuple[int, Columns] | None":
+    def rows_since(self, row: int) -> tuple[int, Columns] | None:
         """The rows from number `row` on, or from the oldest that is left, and the number of the first; cut at the end.
 
         `None` if there are none.
@@ -135,7 +135,7 @@ class Replay:
         columns.over[-1] = True
         return first, columns
 
-    def restore(self, state: ReplayState, columns: "Columns") -> None:
+    def restore(self, state: ReplayState, columns: Columns) -> None:
         """Fill the buffer with the last rows that it held in this state."""
         self._end, self._rows, self.pending = state
         self._filled = len(columns.over)
@@ -144,8 +144,14 @@ class Replay:
         jax.tree.map(lambda column, leaf: column.__setitem__(places, leaf), self._columns, columns)
         self._sequel = None
 
-    def add(self, trajectories: Trajectories, values: np.ndarray, next_values: np.ndarray, pursued: np.ndarray) -> None:
-        """Append `[T, B]` steps that follow the last ones; `pursued`: the goal of each, or `NO_GOAL`."""
+    def add(
+        self,
+        trajectories: Trajectories,
+        values: Int[np.ndarray, "T B A"],
+        next_values: Int[np.ndarray, "T B A"],
+        pursued: Int[np.ndarray, "T B A"],
+    ) -> None:
+        """Append steps that follow the last ones; `pursued`: the goal of each, or `NO_GOAL`."""
         trajectories = trajectories.on_host()
         added = Columns(
             trajectories.observation,
@@ -166,7 +172,7 @@ class Replay:
         self._filled = min(self._end, self._rows)
         self._sequel = None
 
-    def _affordable(self, added: "Columns") -> int:
+    def _affordable(self, added: Columns) -> int:
         """The number of steps to keep, given some of them."""
         bytes_of_step = sum(leaf.nbytes for leaf in jax.tree.leaves(added)) / added.over.size
         return min(self.capacity, int(MAX_BYTES / bytes_of_step))
@@ -196,13 +202,13 @@ class Replay:
         goal = np.where(in_hindsight[:, None], landed, pursued)
         return self._returns(sequel, row, env, goal, discount, n_step)
 
-    def _read_sequel(self) -> "Sequel":
+    def _read_sequel(self) -> Sequel:
         if self._sequel is None:
             assert self._columns is not None
             self._sequel = sequel_of(self._columns, self._end, self._filled, self._rows)
         return self._sequel
 
-    def _later(self, sequel: "Sequel", row: np.ndarray, env: np.ndarray, random: np.random.Generator) -> np.ndarray:
+    def _later(self, sequel: Sequel, row: np.ndarray, env: np.ndarray, random: np.random.Generator) -> np.ndarray:
         """`[N]` the row of a change later in the episode; `NEVER` if there is none.
 
         Where there are enough, the first to fourth are drawn with probabilities 1/8, 3/8, 3/8 and 1/8.
@@ -216,7 +222,7 @@ class Replay:
         return change
 
     def _returns(
-        self, sequel: "Sequel", row: np.ndarray, env: np.ndarray, goal: np.ndarray, discount: float, n_step: int
+        self, sequel: Sequel, row: np.ndarray, env: np.ndarray, goal: np.ndarray, discount: float, n_step: int
     ) -> ReplayBatch:
         columns = self._columns
         assert columns is not None
@@ -250,9 +256,12 @@ class Replay:
 
 
 def remember(
-    replay: Replay, space: AttributeSpace, trajectories: Trajectories, pursued: np.ndarray | None = None
+    replay: Replay,
+    space: AttributeSpace,
+    trajectories: Trajectories,
+    pursued: Int[np.ndarray, "T B A"] | None = None,
 ) -> None:
-    """Add rolled-out steps; `pursued`: `int[T, B, A]` the goals, by default none."""
+    """Add rolled-out steps; `pursued`: the goals, by default none."""
     # One type for all additions, which holds every value and `NO_GOAL`.
     kind = np.min_scalar_type(-int(space.sizes.max()))
     values, next_values = (
@@ -261,62 +270,3 @@ def remember(
     )
     pursued = np.full_like(values, NO_GOAL) if pursued is None else pursued.astype(kind)
     replay.add(trajectories, values, next_values, pursued)
-
-
-class Columns(NamedTuple):
-    """The columns of the buffer, `[rows, B, ...]`."""
-
-    observation: Any
-    values: Any
-    action: Any
-    next_values: Any
-    pursued: Any
-    terminated: Any
-    over: Any
-
-
-def widened(columns: Columns, values_of: Callable[[Observation], np.ndarray]) -> Columns:
-    """Rows, oldest first, described by further attributes: see `Replay.append_values`."""
-    now = np.stack(
-        [values_of(jax.tree.map(lambda leaf, at=at: leaf[at], columns.observation)) for at in range(len(columns.over))]
-    )
-    over = columns.over.copy()
-    over[-1] = True
-    after = np.where(over[..., None], now, np.roll(now, -1, axis=0))
-    goal = np.where(columns.pursued[..., :1] == NO_GOAL, NO_GOAL, now)
-    new = {"values": now, "next_values": after, "pursued": goal}
-    old = columns._asdict()
-    return columns._replace(
-        **{name: np.concatenate([old[name], more.astype(old[name].dtype)], axis=-1) for name, more in new.items()}
-    )
-
-
-class Sequel(NamedTuple):
-    """The successors of each row, oldest first.
-
-    place: `[n]` where each row is stored.
-    over: `bool[n, B]` whether the episode ends with this row, as far as is known.
-    next_change: `[n, B]` the next row, this one included, whose step changed the attributes in the same episode;
-        `NEVER` if there is none.
-    episode_end: `[n, B]` the last row of the episode.
-    """
-
-    place: np.ndarray
-    over: np.ndarray
-    next_change: np.ndarray
-    episode_end: np.ndarray
-
-
-NEVER = 2**30
-
-
-def sequel_of(columns: Columns, end: int, filled: int, rows: int) -> Sequel:
-    """The successors of each of the `filled` rows before `end`."""
-    place = np.arange(end - filled, end) % rows
-    over, number = columns.over[place], np.arange(filled, dtype=np.int32)[:, None]
-    over[-1] = True
-    changed = (columns.values[place] != columns.next_values[place]).any(axis=-1)
-    next_change, episode_end = (
-        np.minimum.accumulate(np.where(mask, number, NEVER)[::-1])[::-1] for mask in (changed, over)
-    )
-    return Sequel(place, over, np.where(next_change <= episode_end, next_change, NEVER), episode_end)

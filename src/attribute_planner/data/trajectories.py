@@ -7,6 +7,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Bool
 
 from attribute_planner.environments.spaces import Action, Array, Observation
 from attribute_planner.environments.vector_env import TimeStep
@@ -40,13 +41,13 @@ class Actor(eqx.Module, Generic[Memory]):
         del timestep
         return memory, None
 
-    def wants_reset(self, memory: Memory, timestep: TimeStep) -> Array | None:
-        """`bool[B]` which episodes to end here, called after `observe`; `None` for none."""
+    def wants_reset(self, memory: Memory, timestep: TimeStep) -> Bool[Array, " B"] | None:
+        """Which episodes to end here, called after `observe`; `None` for none."""
         del memory, timestep
         return None
 
-    def active(self, memory: Memory) -> np.ndarray | None:
-        """`bool[B]` which environments to step; `None` for all. Only called for actors that are not traceable.
+    def active(self, memory: Memory) -> Bool[np.ndarray, " B"] | None:
+        """Which environments to step; `None` for all. Only called for actors that are not traceable.
 
         An environment that is not active is neither stepped nor reset, and the rollout ends when none is active.
         """
@@ -78,13 +79,13 @@ class Trajectories(NamedTuple):
     outcome: Any
 
     @property
-    def over(self) -> Any:
-        """`bool[T, B]` whether the next row belongs to another episode."""
+    def over(self) -> Bool[Array, "*batch"]:
+        """Whether the next row belongs to another episode."""
         return self.terminated | self.truncated
 
     @property
-    def changed(self) -> Any:
-        """`bool[T, B]` whether the step changed any attribute."""
+    def changed(self) -> Bool[Array, "*batch"]:
+        """Whether the step changed any attribute."""
         return (self.attributes != self.next_attributes).any(axis=-1)
 
     @property

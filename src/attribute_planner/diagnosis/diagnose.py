@@ -16,7 +16,7 @@ from attribute_planner.diagnosis.ways import missing_ways, slow_ways
 from attribute_planner.diagnosis.weak_edges import weak_changes, weak_edges
 from attribute_planner.environments.hidden_attributes import without_hidden_attributes
 from attribute_planner.phases.detect import DetectorError
-from attribute_planner.transitions.table import TransitionTable
+from attribute_planner.transitions.model import TransitionModel
 
 PLANS = 20
 """Goals that are drawn of each task if no episodes are run."""
@@ -37,22 +37,23 @@ def diagnosis_of_agent(agent: Agent, asked: Sequence[Asked]) -> Diagnosis:
 
 
 def diagnosis_of(
-    table: TransitionTable,
+    model: TransitionModel,
     asked: Sequence[Asked],
     detector_error: DetectorError | None = None,
     records: AttemptRecord | None = None,
     *,
     given: int,
 ) -> Diagnosis:
-    """The diagnosis of a table by the goals that are asked for; the first `given` attributes are not hidden."""
-    seen = [each for each in asked if not asks_for_unseen(each, table, asked)]
+    """The diagnosis of a model by the goals that are asked for; the first `given` attributes are not hidden."""
+    listing = model.listing()
+    seen = [each for each in asked if not asks_for_unseen(each, listing, asked)]
     measured = measured_tasks(asked)
-    findings = [] if detector_error is None else detector_errors(table.space, detector_error)
-    findings += unseen_values(table, asked, given)
-    findings += missing_ways(table, seen) + slow_ways(table, seen)
-    weak = weak_changes(table, seen)
+    findings = [] if detector_error is None else detector_errors(listing.space, detector_error)
+    findings += unseen_values(listing, asked, given)
+    findings += missing_ways(listing, seen) + slow_ways(listing, seen)
+    weak = weak_changes(listing, seen)
     # Before the weak edges, whose cause it is.
-    findings += [] if records is None else aliasing(records, table.space, weak)
+    findings += [] if records is None else aliasing(records, listing.space, weak)
     findings += weak_edges(weak)
     findings += miscalibrated(measured)
     return Diagnosis(ordered(findings), measured)

@@ -8,7 +8,7 @@ from attribute_planner.attributes import Attribute, Goal
 from attribute_planner.diagnosis.finding import Finding
 from attribute_planner.diagnosis.tasks import Asked
 from attribute_planner.diagnosis.wording import percent, value_words
-from attribute_planner.transitions.table import TransitionTable
+from attribute_planner.transitions.numbering import NumberedSets
 
 NOT_ASKED = 0.01
 """Importance of unseen values that no task asks for."""
@@ -17,22 +17,22 @@ MAX_LISTED = 6
 """More values than these are counted, not listed."""
 
 
-def unseen_values(table: TransitionTable, asked: Sequence[Asked], given: int) -> list[Finding]:
+def unseen_values(sets: NumberedSets, asked: Sequence[Asked], given: int) -> list[Finding]:
     """One finding for each of the first `given` attributes with values that no known set has."""
     findings = []
-    for number, attribute in enumerate(table.space.attributes[:given]):
-        unseen = never_seen(table, asked, number)
+    for number, attribute in enumerate(sets.space.attributes[:given]):
+        unseen = never_seen(sets, asked, number)
         if len(unseen):
             share = sum(each.weight for each in asked if asks_for(each.plan.goal, number, attribute, unseen))
             findings.append(_finding(attribute, unseen, share))
     return findings
 
 
-def never_seen(table: TransitionTable, asked: Sequence[Asked], attribute: int) -> np.ndarray:
-    """`[n]` the values of an attribute that neither the table nor the start of an episode holds."""
+def never_seen(sets: NumberedSets, asked: Sequence[Asked], attribute: int) -> np.ndarray:
+    """`[n]` the values of an attribute that neither training nor the start of an episode holds."""
     starts = [int(each.plan.start[attribute]) for each in asked]
-    seen = np.union1d(table.values[:, attribute], np.array(starts, int))
-    return np.setdiff1d(np.arange(table.space.sizes[attribute]), seen)
+    seen = np.union1d(sets.values[:, attribute], np.array(starts, int))
+    return np.setdiff1d(np.arange(sets.space.sizes[attribute]), seen)
 
 
 def asks_for(goal: Goal, number: int, attribute: Attribute, unseen: np.ndarray) -> bool:
@@ -44,11 +44,11 @@ def asks_for(goal: Goal, number: int, attribute: Attribute, unseen: np.ndarray) 
     return all(value in unseen for value in range(wanted, attribute.size if or_more else wanted + 1))
 
 
-def asks_for_unseen(each: Asked, table: TransitionTable, asked: Sequence[Asked]) -> bool:
+def asks_for_unseen(each: Asked, sets: NumberedSets, asked: Sequence[Asked]) -> bool:
     """Whether a goal needs any value that was never seen."""
     return any(
-        asks_for(each.plan.goal, number, attribute, never_seen(table, asked, number))
-        for number, attribute in enumerate(table.space.attributes)
+        asks_for(each.plan.goal, number, attribute, never_seen(sets, asked, number))
+        for number, attribute in enumerate(sets.space.attributes)
         if each.plan.goal.wanted[number]
     )
 

@@ -9,22 +9,23 @@ from attribute_planner.diagnosis.finding import Finding
 from attribute_planner.diagnosis.tasks import Asked
 from attribute_planner.diagnosis.wording import percent, set_words
 from attribute_planner.planning.search import Graph
-from attribute_planner.transitions.table import UNKNOWN, TransitionTable
+from attribute_planner.transitions.model import TransitionModel
+from attribute_planner.transitions.numbering import UNKNOWN
 
 
-def missing_ways(table: TransitionTable, asked: Sequence[Asked]) -> list[Finding]:
+def missing_ways(model: TransitionModel, asked: Sequence[Asked]) -> list[Finding]:
     """For each task, where the way to its goals ends; one finding for the most frequent of them.
 
     asked: goals whose values were all seen.
     """
-    graph = Graph(table)
+    graph = Graph(model)
     lost = _by_task([each for each in asked if not each.plan.reachable])
     return [_no_way(graph, each, share) for each, share in lost]
 
 
-def slow_ways(table: TransitionTable, asked: Sequence[Asked]) -> list[Finding]:
+def slow_ways(model: TransitionModel, asked: Sequence[Asked]) -> list[Finding]:
     """For each task, plans that take more steps than the task allows."""
-    graph = Graph(table)
+    graph = Graph(model)
     slow = [each for each in asked if each.plan.reachable and expected_steps(graph, each) > each.task.max_steps]
     return [_too_slow(graph, each, share) for each, share in _by_task(slow)]
 
@@ -38,20 +39,20 @@ def expected_steps(graph: Graph, each: Asked) -> float:
 def end_of_the_way(graph: Graph, start: int, goal_values: np.ndarray, wanted: np.ndarray) -> int:
     """The set that can be reached from `start` and satisfies most of a goal; of several, the nearest one."""
     reached = breadth_first_order(graph.reversed.T.tocsr(), start, return_predecessors=False)
-    met = (graph.table.values[reached] == goal_values)[:, wanted].sum(axis=1)
+    met = (graph.listing.values[reached] == goal_values)[:, wanted].sum(axis=1)
     return int(reached[met.argmax()])
 
 
 def _no_way(graph: Graph, each: Asked, share: float) -> Finding:
-    table, plan = graph.table, each.plan
-    space, goal = table.space, plan.goal
-    start, ends = set_words(space, plan.start), len(table.satisfying(goal))
-    number, where = table.number_of(plan.start), ""
+    listing, plan = graph.listing, each.plan
+    space, goal = listing.space, plan.goal
+    start, ends = set_words(space, plan.start), len(listing.satisfying(goal))
+    number, where = listing.number_of(plan.start), ""
     if number == UNKNOWN:
         where = f"Episodes begin in {start}, which training never saw: train for more steps."
     else:
         wanted = np.asarray(goal.wanted)
-        end = table.values[end_of_the_way(graph, number, np.asarray(goal.values), wanted)]
+        end = listing.values[end_of_the_way(graph, number, np.asarray(goal.values), wanted)]
         seen = {0: "no set that satisfies it was ever seen", 1: "1 set that satisfies it was seen"}.get(
             ends, f"{ends} sets that satisfy it were seen"
         )
@@ -65,7 +66,7 @@ def _no_way(graph: Graph, each: Asked, share: float) -> Finding:
 
 
 def _too_slow(graph: Graph, each: Asked, share: float) -> Finding:
-    text, steps = each.plan.goal.text(graph.table.space), expected_steps(graph, each)
+    text, steps = each.plan.goal.text(graph.listing.space), expected_steps(graph, each)
     message = (
         f"The plan to {text} takes about {steps:.0f} steps, and task {each.task.name!r} allows {each.task.max_steps}: "
         f"{percent(share)} of the goals are out of reach. Give episodes more steps (episode_steps=…)."

@@ -9,7 +9,7 @@ from attribute_planner.aliasing.records import change_words
 from attribute_planner.diagnosis.finding import Finding
 from attribute_planner.diagnosis.tasks import Asked
 from attribute_planner.diagnosis.wording import percent
-from attribute_planner.transitions.table import TransitionTable
+from attribute_planner.transitions.model import Listing
 
 MIN_IMPORTANCE = 0.02
 """Transitions that fail a smaller share of the goals are not reported."""
@@ -38,23 +38,23 @@ class WeakChange:
     successes: float
 
 
-def weak_changes(table: TransitionTable, asked: Sequence[Asked]) -> list[WeakChange]:
+def weak_changes(listing: Listing, asked: Sequence[Asked]) -> list[WeakChange]:
     """The changes on plans, those that fail most goals first.
 
     The chance that a plan fails is divided among its edges in proportion to −log of their success.
     """
-    cost = -np.log(np.maximum(cautious_success(table), TINY))
-    loss, share = np.zeros(table.num_edges), np.zeros(table.num_edges)
+    cost = -np.log(np.maximum(cautious_success(listing), TINY))
+    loss, share = np.zeros(listing.num_edges), np.zeros(listing.num_edges)
     for each in asked:
-        edges = [table.edge(*pair) for pair in zip(each.plan.path, each.plan.path[1:], strict=False)]
+        edges = [listing.edge(*pair) for pair in zip(each.plan.path, each.plan.path[1:], strict=False)]
         total = cost[edges].sum()
         if total > 0:
             loss[edges] += each.weight * (1 - np.exp(-total)) * cost[edges] / total
             share[edges] += each.weight
     changes: dict[str, list[int]] = {}
     for edge in np.flatnonzero(share).tolist():
-        changes.setdefault(_words(table, edge), []).append(edge)
-    weak = [_change(table, edges, loss, share) for edges in changes.values()]
+        changes.setdefault(_words(listing, edge), []).append(edge)
+    weak = [_change(listing, edges, loss, share) for edges in changes.values()]
     return sorted(weak, key=lambda each: -each.loss)
 
 
@@ -63,25 +63,25 @@ def weak_edges(weak: Sequence[WeakChange]) -> list[Finding]:
     return [_finding(each) for each in weak if each.loss >= MIN_IMPORTANCE]
 
 
-def cautious_success(table: TransitionTable) -> np.ndarray:
+def cautious_success(listing: Listing) -> np.ndarray:
     """`[E]` the chance of success, a half for an edge that was never tried; c_π if edges share their evidence."""
-    if table.estimator == "alike" or not table.attempts.any():
-        return table.probability
-    return np.minimum((table.successes + 1) / (table.attempts + 2), 1.0)
+    if listing.shares_evidence or not listing.attempts.any():
+        return listing.probability
+    return np.minimum((listing.successes + 1) / (listing.attempts + 2), 1.0)
 
 
-def _words(table: TransitionTable, edge: int, *, rest: bool = False) -> str:
-    before, after = table.values[table.source[edge]], table.values[table.target[edge]]
-    return change_words(table.space, before, after, rest=rest)
+def _words(listing: Listing, edge: int, *, rest: bool = False) -> str:
+    before, after = listing.values[listing.source[edge]], listing.values[listing.target[edge]]
+    return change_words(listing.space, before, after, rest=rest)
 
 
-def _change(table: TransitionTable, edges: list[int], loss: np.ndarray, share: np.ndarray) -> WeakChange:
+def _change(listing: Listing, edges: list[int], loss: np.ndarray, share: np.ndarray) -> WeakChange:
     return WeakChange(
-        _words(table, edges[0], rest=len(edges) == 1),
+        _words(listing, edges[0], rest=len(edges) == 1),
         float(loss[edges].sum()),
         min(float(share[edges].sum()), 1.0),
-        float(table.attempts[edges].sum()),
-        float(table.successes[edges].sum()),
+        float(listing.attempts[edges].sum()),
+        float(listing.successes[edges].sum()),
     )
 
 

@@ -23,7 +23,8 @@ from attribute_planner.environments.interface import Environment
 from attribute_planner.planning.episode import Episode
 from attribute_planner.planning.executor import EXECUTORS
 from attribute_planner.planning.plan import Plan
-from attribute_planner.transitions.table import UNKNOWN, TransitionTable
+from attribute_planner.transitions.model import Listing
+from attribute_planner.transitions.numbering import UNKNOWN
 
 Key = jax.Array
 
@@ -90,25 +91,26 @@ def random_goals(agent: Agent, starts: np.ndarray, random: np.random.Generator) 
     Hidden attributes are not asked for. What cannot change in an episode, such as a destination, stays as it is: a
     goal that no episode has ever reached from there is not counted as a failure.
     """
-    table, space = agent.table, agent.env.attributes
+    listing, space = agent.table.listing(), agent.env.attributes
     given = len(without_hidden_attributes(agent.env).attributes)
     wanted = np.arange(len(space)) < given
-    seen, ways = table.visits > 0, {}
-    graph = csr_array((np.ones(seen.sum()), (table.source[seen], table.target[seen])), shape=(table.num_nodes,) * 2)
+    seen, ways = listing.visits > 0, {}
+    ends = listing.source[seen], listing.target[seen]
+    graph = csr_array((np.ones(seen.sum()), ends), shape=(listing.num_nodes,) * 2)
     goals = []
     for start in starts:
-        number = table.number_of(start)
+        number = listing.number_of(start)
         if number not in ways:
-            ways[number] = _targets(table, graph, number, start, given)
-        goals.append(Goal(table.values[random.choice(ways[number])], wanted))
+            ways[number] = _targets(listing, graph, number, start, given)
+        goals.append(Goal(listing.values[random.choice(ways[number])], wanted))
     return goals
 
 
-def _targets(table: TransitionTable, graph: Any, number: int, start: np.ndarray, given: int) -> np.ndarray:
+def _targets(listing: Listing, graph: Any, number: int, start: np.ndarray, given: int) -> np.ndarray:
     """The sets that can be reached and differ from the start; all others if there are none."""
-    differs = (table.values[:, :given] != start[:given]).any(axis=1)
+    differs = (listing.values[:, :given] != start[:given]).any(axis=1)
     if number != UNKNOWN:
-        reached = np.zeros(table.num_nodes, bool)
+        reached = np.zeros(listing.num_nodes, bool)
         reached[breadth_first_order(graph, number, return_predecessors=False)] = True
         if (reached & differs).any():
             return np.flatnonzero(reached & differs)

@@ -8,7 +8,7 @@ from attribute_planner.data.rollout import advance, start
 from attribute_planner.environments.vector_env import TimeStep, VectorEnv
 from attribute_planner.evaluation.judge import judge
 from attribute_planner.planning.episode import Episode
-from attribute_planner.planning.executor import Execution
+from attribute_planner.planning.execution import Execution
 
 Key = jax.Array
 

@@ -20,7 +20,7 @@ from attribute_planner.learning.reachers import LEARNERS, REACHERS
 from attribute_planner.phases.detect import DetectConfig
 from attribute_planner.phases.explore import ExploreConfig
 from attribute_planner.phases.forward_model import ForwardModelConfig
-from attribute_planner.phases.practise import PractiseConfig
+from attribute_planner.phases.practise_config import PractiseConfig
 from attribute_planner.storage.run_directory import CONFIG, RunDirectory
 from attribute_planner.storage.settings import settings_from_json
 from attribute_planner.training import train

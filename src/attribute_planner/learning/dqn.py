@@ -11,6 +11,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import optax
+from jaxtyping import Float
 
 from attribute_planner.data.replay import ReplayBatch
 from attribute_planner.errors import ConfigurationError
@@ -96,8 +97,8 @@ def one_update(train_state: TrainState, batch: ReplayBatch, config: DQNConfig) -
     return TrainState(policy, optimiser, follow(target, policy, config.target_rate)), metrics
 
 
-def target_values(policy: GoalPolicy, target: GoalPolicy, batch: ReplayBatch) -> jax.Array:
-    """`float32[N]` the target value of each step."""
+def target_values(policy: GoalPolicy, target: GoalPolicy, batch: ReplayBatch) -> Float[jax.Array, " N"]:
+    """The target value of each step."""
     place = batch.next_observation, batch.next_values, batch.goal
     best = jnp.argmax(policy.action_values(*place), axis=-1)
     values = jax.nn.sigmoid(target.action_values(*place))

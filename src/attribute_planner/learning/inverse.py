@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import jax
 import jax.numpy as jnp
+from jaxtyping import Float
 
 from attribute_planner.data.examples import Examples, observed, require_change
 from attribute_planner.environments.interface import Environment
@@ -43,7 +44,7 @@ def fit_inverse(
     return fit(policy, show, inverse_loss, examples.take(examples.changed), config.fit, key=key, report=report)
 
 
-def inverse_loss(policy: GoalPolicy, steps: Examples) -> jax.Array:
+def inverse_loss(policy: GoalPolicy, steps: Examples) -> Float[jax.Array, ""]:
     """The mean of −log π(action | before, attributes after), where `before` holds observations."""
     values, after = (jnp.asarray(each, jnp.int32) for each in (steps.values, steps.values_after))
     return -jnp.mean(policy(steps.before, values, after).log_prob(steps.action))

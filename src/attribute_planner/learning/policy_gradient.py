@@ -7,6 +7,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import optax
+from jaxtyping import Float
 
 from attribute_planner.environments.spaces import Action, Observation
 from attribute_planner.errors import ConfigurationError
@@ -91,8 +92,8 @@ def new_train_state(policy: Policy, config: PolicyGradientConfig) -> TrainState[
     return TrainState(policy, optimiser_for(config).init(eqx.filter(policy, eqx.is_array)))
 
 
-def returns_of(batch: Batch, discount: float, gae_lambda: float = 1.0) -> jax.Array:
-    """`float32[T, B]` λ-returns, which for λ = 1 are sums of discounted rewards.
+def returns_of(batch: Batch, discount: float, gae_lambda: float = 1.0) -> Float[jax.Array, "T B"]:
+    """λ-returns, which for λ = 1 are sums of discounted rewards.
 
     The return of a step after which the episode is cut off is its value estimate: its own advantage is zero, and the
     steps before it bootstrap from the estimate. Imitated steps have no value estimate of their own; their λ is 1.
@@ -118,8 +119,13 @@ Gain = Callable[[jax.Array, jax.Array, jax.Array], jax.Array]
 
 
 def loss(
-    policy: GoalPolicy, steps: Batch, returns: jax.Array, gain: Gain, value_coef: float, entropy_coef: jax.Array
-) -> tuple[jax.Array, dict]:
+    policy: GoalPolicy,
+    steps: Batch,
+    returns: Float[jax.Array, " N"],
+    gain: Gain,
+    value_coef: float,
+    entropy_coef: Float[jax.Array, ""],
+) -> tuple[Float[jax.Array, ""], dict]:
     """The policy-gradient loss with value error and entropy bonus on steps `[N, ...]`, and metrics."""
     output = policy(steps.observation, steps.values, steps.goal)
     log_prob = output.log_prob(steps.action)
@@ -140,10 +146,10 @@ def loss(
 def gradient_step(
     train_state: TrainState,
     steps: Batch,
-    returns: jax.Array,
+    returns: Float[jax.Array, " N"],
     gain: Gain,
     config: PolicyGradientConfig,
-    scale: jax.Array,
+    scale: Float[jax.Array, ""],
 ) -> tuple[TrainState, dict]:
     """The train state after one step of the optimiser on steps `[N, ...]`, and metrics.
 
@@ -160,7 +166,7 @@ def descend(
     train_state: TrainState[Policy],
     loss: Callable[[Policy], tuple[jax.Array, dict]],
     config: PolicyGradientConfig,
-    scale: jax.Array,
+    scale: Float[jax.Array, ""],
 ) -> tuple[TrainState[Policy], dict]:
     """The train state after one step of the optimiser down a loss of the policy, and its metrics."""
     gradient, metrics = eqx.filter_grad(loss, has_aux=True)(train_state.policy)
@@ -169,16 +175,16 @@ def descend(
     return TrainState(eqx.apply_updates(train_state.policy, changes), optimiser), metrics
 
 
-def annealed(config: PolicyGradientConfig, remaining: float | jax.Array) -> jax.Array:
+def annealed(config: PolicyGradientConfig, remaining: float | Float[jax.Array, ""]) -> Float[jax.Array, ""]:
     """The scale of step size and entropy bonus, given the fraction of the phase that remains."""
     return jnp.asarray(remaining if config.anneal else 1.0, jnp.float32)
 
 
-def weighted_mean(quantity: jax.Array, weight: jax.Array) -> jax.Array:
+def weighted_mean(quantity: Float[jax.Array, "*batch"], weight: Float[jax.Array, "*batch"]) -> Float[jax.Array, ""]:
     """The weighted mean over steps; zero if no step has any weight."""
     return jnp.sum(quantity * weight) / jnp.maximum(jnp.sum(weight), 1.0)
 
 
-def flat_steps(batch: Batch, returns: jax.Array) -> tuple[Batch, jax.Array]:
-    """The same without the time axis, `[T·B, ...]`."""
+def flat_steps(batch: Batch, returns: Float[jax.Array, "T B"]) -> tuple[Batch, Float[jax.Array, " N"]]:
+    """The same without the time axis, `[N, ...]`: N is T·B."""
     return jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), (batch, returns))

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+from jaxtyping import Float
 
 from attribute_planner.errors import ConfigurationError
 from attribute_planner.learning.policy_gradient import (
@@ -62,7 +63,7 @@ def _clipped_gain(config: PPOConfig):
 
 @eqx.filter_jit
 def update(
-    train_state: TrainState, batch: Batch, config: PPOConfig, *, remaining: float | jax.Array = 1.0, key: Key
+    train_state: TrainState, batch: Batch, config: PPOConfig, *, remaining: float | Float[jax.Array, ""] = 1.0, key: Key
 ) -> tuple[TrainState, dict]:
     """The train state after one batch, and metrics; `remaining` is the fraction of the phase still to come."""
     scale, gain = annealed(config, remaining), _clipped_gain(config)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import equinox as eqx
 import jax
+from jaxtyping import Float
 
 from attribute_planner.learning.policy_gradient import (
     Batch,
@@ -46,7 +47,12 @@ def _gain(log_prob: jax.Array, log_prob_then: jax.Array, advantages: jax.Array) 
 
 @eqx.filter_jit
 def update(
-    train_state: TrainState, batch: Batch, config: ReinforceConfig, *, remaining: float | jax.Array = 1.0, key: Key
+    train_state: TrainState,
+    batch: Batch,
+    config: ReinforceConfig,
+    *,
+    remaining: float | Float[jax.Array, ""] = 1.0,
+    key: Key,
 ) -> tuple[TrainState, dict]:
     """The train state after one batch, and metrics; `remaining` is the fraction of the phase still to come."""
     del key

@@ -11,6 +11,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import optax
+from jaxtyping import Float, Int
 
 from attribute_planner.data.replay import ReplayBatch
 from attribute_planner.environments.spaces import Action, Box, Observation
@@ -44,12 +45,18 @@ class Critic(eqx.Module):
         self.head = Dense(hidden_size, 1, gain=0.01, key=head_key)
         self.box = spec.actions
 
-    def __call__(self, observation: Observation, values: jax.Array, goal: jax.Array, action: jax.Array) -> jax.Array:
+    def __call__(
+        self,
+        observation: Observation,
+        values: Int[jax.Array, "N A"],
+        goal: Int[jax.Array, "N A"],
+        action: Float[jax.Array, "N D"],
+    ) -> Float[jax.Array, " N"]:
         features = self.encoder(jnp.asarray(observation), values, goal)
         return self.head(self.tower(features, in_units(self.box, action)))[..., 0]
 
 
-def in_units(box: Box, action: jax.Array) -> jax.Array:
+def in_units(box: Box, action: Float[jax.Array, "N D"]) -> Float[jax.Array, "N D"]:
     """The action with each dimension between −1 and 1."""
     low, high = (jnp.array(bound, jnp.float32)[None] for bound in (box.low, box.high))
     return 2 * (action - low) / (high - low) - 1
@@ -146,18 +153,24 @@ def one_update(train_state: TrainState, batch: ReplayBatch, config: DQNConfig, *
     return TrainState(actor, Optimisers(actor_state, critic_state, temperature_state), critics), metrics
 
 
-def target_values(actor: GoalPolicy, target: Critic, batch: ReplayBatch, *, key: Key) -> jax.Array:
-    """`float32[N]` the target value of each step."""
+def target_values(actor: GoalPolicy, target: Critic, batch: ReplayBatch, *, key: Key) -> Float[jax.Array, " N"]:
+    """The target value of each step."""
     action = actor(batch.next_observation, batch.next_values, batch.goal).sample(key=key)
     logits = both(target, batch.next_observation, batch.next_values, batch.goal, action).min(axis=0)
     return jax.lax.stop_gradient(batch.discount * jnp.where(batch.reached, 1.0, jax.nn.sigmoid(logits)))
 
 
-def both(critic: Critic, observation: Observation, values: jax.Array, goal: jax.Array, action: Action) -> jax.Array:
-    """`float32[2, N]` the logits of both critics."""
+def both(
+    critic: Critic,
+    observation: Observation,
+    values: Int[jax.Array, "N A"],
+    goal: Int[jax.Array, "N A"],
+    action: Action,
+) -> Float[jax.Array, "2 N"]:
+    """The logits of both critics."""
     return eqx.filter_vmap(lambda one: one(observation, values, goal, jnp.asarray(action)))(critic)
 
 
-def log_half_widths(box: Box) -> jax.Array:
+def log_half_widths(box: Box) -> Float[jax.Array, ""]:
     """The logarithm of the volume of the box in units of [−1, 1]."""
     return jnp.sum(jnp.log((jnp.array(box.high) - jnp.array(box.low)) / 2))

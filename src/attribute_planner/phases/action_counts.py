@@ -7,6 +7,7 @@ actions. Two observations with the same row of the table are counted as one, whi
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Int, Shaped
 
 BITS = 16
 """The table has 2^16 rows."""
@@ -14,8 +15,10 @@ BITS = 16
 _MULTIPLIERS = np.random.default_rng(0).integers(0, 2**32, 2**16, np.uint32) | np.uint32(1)
 
 
-def row_of(observation: jax.Array, values: jax.Array, episode: jax.Array) -> jax.Array:
-    """`int32[B]` the row of each observation `[B, ...]` with its attribute values `[B, A]` in an episode `[B]`."""
+def row_of(
+    observation: Shaped[jax.Array, "B *shape"], values: Int[jax.Array, "B A"], episode: Int[jax.Array, " B"]
+) -> Int[jax.Array, " B"]:
+    """The row of each observation with its attribute values in an episode."""
     mixed = _hash(observation, 0) ^ _hash(values, 1) * np.uint32(0x9E3779B1)
     mixed = (mixed ^ episode.astype(jnp.uint32) * np.uint32(0x85EBCA77)) * np.uint32(0xC2B2AE3D)
     return (mixed >> np.uint32(32 - BITS)).astype(jnp.int32)
@@ -30,12 +33,14 @@ def _hash(array: jax.Array, offset: int) -> jax.Array:
     return (mixed ^ (mixed >> np.uint32(13))).sum(axis=1, dtype=jnp.uint32)
 
 
-def no_counts(num_actions: int) -> jax.Array:
-    """`int32[rows, num_actions]` zeros."""
+def no_counts(num_actions: int) -> Int[jax.Array, "rows actions"]:
+    """Zeros."""
     return jnp.zeros((2**BITS, num_actions), jnp.int32)
 
 
-def least_taken(counts: jax.Array, rows: jax.Array, *, key: jax.Array) -> jax.Array:
-    """`int32[B]` the action that was taken least often in each row, a random one of several."""
+def least_taken(
+    counts: Int[jax.Array, "rows actions"], rows: Int[jax.Array, " B"], *, key: jax.Array
+) -> Int[jax.Array, " B"]:
+    """The action that was taken least often in each row, a random one of several."""
     noise = jax.random.uniform(key, (len(rows), counts.shape[1]))
     return jnp.argmin(counts[rows].astype(jnp.float32) + 0.5 * noise, axis=1).astype(jnp.int32)

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
+from jaxtyping import Float, Int
 
 from attribute_planner.data.examples import random_examples
 from attribute_planner.environments.interface import Environment
@@ -59,7 +60,7 @@ class DetectorError(NamedTuple):
     states: number of states.
     """
 
-    per_attribute: np.ndarray
+    per_attribute: Float[np.ndarray, " A"]
     full_set: float
     states: int
 
@@ -143,7 +144,9 @@ def _detect(env: Environment, detector: AttributeDetector, states: Any) -> jax.A
     return detector(env.observe_batch(states))
 
 
-def detection_loss(detector: AttributeDetector, observation: Observation, values: jax.Array) -> jax.Array:
+def detection_loss(
+    detector: AttributeDetector, observation: Observation, values: Int[jax.Array, "B A"]
+) -> Float[jax.Array, ""]:
     """Mean cross-entropy per state, summed over attributes."""
     logits = detector.logits(jnp.asarray(observation))
     return jnp.mean(jnp.sum(optax.softmax_cross_entropy_with_integer_labels(logits, values), axis=-1))

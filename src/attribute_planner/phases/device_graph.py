@@ -6,35 +6,37 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Bool, Float, Int, UInt32
 
 from attribute_planner.attributes import AttributeSpace
-from attribute_planner.transitions.table import UNKNOWN, TransitionTable
+from attribute_planner.transitions.model import TransitionModel
+from attribute_planner.transitions.numbering import UNKNOWN
 
 Key = jax.Array
 
 
 class DeviceGraph(eqx.Module):
-    """The sets and edges of a transition table as device arrays, in the table's order.
+    """The sets and edges of a transition model as device arrays, in the order of its listing.
 
-    words: `uint32[N, W]` packed sets.
-    slots: `int32[M]` a cuckoo hash table of set numbers; M is a power of two. Unused slots hold `UNKNOWN`.
-    seeds: `uint32[2]` one seed per hash function; each set is in the slot of one of the two.
-    row_starts: `int32[N + 1]` where the edges of each set begin.
-    target: `int32[E]` the set that an edge leads to.
-    threshold, alias: `float32[E]`, `int32[E]` alias tables of the draw weights, one per set (see `AliasTables`).
+    words: packed sets.
+    slots: a cuckoo hash table of set numbers; M is a power of two. Unused slots hold `UNKNOWN`.
+    seeds: one seed per hash function; each set is in the slot of one of the two.
+    row_starts: where the edges of each set begin.
+    target: the set that an edge leads to.
+    threshold, alias: alias tables of the draw weights, one per set (see `AliasTables`).
     """
 
-    words: jax.Array
-    slots: jax.Array
-    seeds: jax.Array
-    row_starts: jax.Array
-    target: jax.Array
-    threshold: jax.Array
-    alias: jax.Array
+    words: UInt32[jax.Array, "N W"]
+    slots: Int[jax.Array, " M"]
+    seeds: UInt32[jax.Array, "2"]
+    row_starts: Int[jax.Array, " N_plus_1"]
+    target: Int[jax.Array, " E"]
+    threshold: Float[jax.Array, " E"]
+    alias: Int[jax.Array, " E"]
     space: AttributeSpace = eqx.field(static=True)
 
-    def locate(self, words: jax.Array) -> jax.Array:
-        """`int32[B]` the number of each packed set `[B, W]`, `UNKNOWN` where the graph does not hold it."""
+    def locate(self, words: UInt32[jax.Array, "B W"]) -> Int[jax.Array, " B"]:
+        """The number of each packed set, `UNKNOWN` where the graph does not hold it."""
         found = jnp.full(words.shape[:-1], UNKNOWN, jnp.int32)
         for function in range(self.seeds.shape[0]):
             slot = _hash(words, self.seeds[function]) & np.uint32(self.slots.shape[0] - 1)
@@ -44,12 +46,12 @@ class DeviceGraph(eqx.Module):
             found = jnp.maximum(found, jnp.where(same, number, UNKNOWN))
         return found
 
-    def leads_on(self, number: jax.Array) -> jax.Array:
-        """`[B]` whether an edge leaves the set; false for `UNKNOWN`."""
+    def leads_on(self, number: Int[jax.Array, " B"]) -> Bool[jax.Array, " B"]:
+        """Whether an edge leaves the set; false for `UNKNOWN`."""
         return (number != UNKNOWN) & (self.row_starts[number] < self.row_starts[number + 1])
 
-    def random_neighbour(self, number: jax.Array, *, key: Key) -> jax.Array:
-        """`int32[B]` an edge out of each set, drawn by the graph's weights; `UNKNOWN` where there is none."""
+    def random_neighbour(self, number: Int[jax.Array, " B"], *, key: Key) -> Int[jax.Array, " B"]:
+        """An edge out of each set, drawn by the graph's weights; `UNKNOWN` where there is none."""
         start = self.row_starts[number]
         leaving = self.row_starts[number + 1] - start
         # One number draws both the edge, by its integer part, and whether to keep it, by its fraction.
@@ -59,34 +61,35 @@ class DeviceGraph(eqx.Module):
         drawn = jnp.where(coin < self.threshold[edge], edge, self.alias[edge])
         return jnp.where((number != UNKNOWN) & (leaving > 0), drawn, UNKNOWN)
 
-    def target_words(self, edge: jax.Array) -> jax.Array:
-        """`uint32[B, W]` the packed set that an edge leads to; meaningless for `UNKNOWN`."""
+    def target_words(self, edge: Int[jax.Array, "*batch"]) -> UInt32[jax.Array, "*batch W"]:
+        """The packed set that an edge leads to; meaningless for `UNKNOWN`."""
         return self.words[self.target[edge]]
 
 
-def device_graph(table: TransitionTable, visit_exponent: float = 1.0, *, padded: bool = False) -> DeviceGraph:
-    """The device form of an explored table; neighbours are drawn by their visit counts to a power."""
-    return graph_with_weights(table, table.visits**visit_exponent, padded=padded)
+def device_graph(model: TransitionModel, visit_exponent: float = 1.0, *, padded: bool = False) -> DeviceGraph:
+    """The device form of an explored model; neighbours are drawn by their visit counts to a power."""
+    return graph_with_weights(model, model.listing().visits ** visit_exponent, padded=padded)
 
 
-def graph_with_weights(table: TransitionTable, weight: np.ndarray, *, padded: bool = False) -> DeviceGraph:
-    """The device form of a table whose neighbours are drawn by a weight `[E]` of each edge.
+def graph_with_weights(model: TransitionModel, weight: Float[np.ndarray, " E"], *, padded: bool = False) -> DeviceGraph:
+    """The device form of a model whose neighbours are drawn by a weight of each edge.
 
-    padded: whether sizes are rounded up to powers of two, so that a growing table is compiled for few sizes only.
+    padded: whether sizes are rounded up to powers of two, so that a growing graph is compiled for few sizes only.
     """
-    more_sets, more_edges = (_padding(size) if padded else 0 for size in (table.num_nodes, table.num_edges))
-    slots, seeds = hash_slots(table.words, SLOTS_PER_SET * _power_of_two(table.num_nodes + more_sets))
-    tables = alias_tables(table.source, weight, table.num_nodes)
+    listing = model.listing()
+    more_sets, more_edges = (_padding(size) if padded else 0 for size in (listing.num_nodes, listing.num_edges))
+    slots, seeds = hash_slots(listing.words, SLOTS_PER_SET * _power_of_two(listing.num_nodes + more_sets))
+    tables = alias_tables(listing.source, weight, listing.num_nodes)
     # No slot holds a set that only pads, and no edge leaves it.
     return DeviceGraph(
-        words=jnp.asarray(np.pad(table.words, ((0, more_sets), (0, 0)))),
+        words=jnp.asarray(np.pad(listing.words, ((0, more_sets), (0, 0)))),
         slots=jnp.asarray(slots),
         seeds=jnp.asarray(seeds),
-        row_starts=jnp.asarray(np.pad(table.row_starts, (0, more_sets), mode="edge"), jnp.int32),
-        target=jnp.asarray(np.pad(table.target, (0, more_edges)), jnp.int32),
+        row_starts=jnp.asarray(np.pad(listing.row_starts, (0, more_sets), mode="edge"), jnp.int32),
+        target=jnp.asarray(np.pad(listing.target, (0, more_edges)), jnp.int32),
         threshold=jnp.asarray(np.pad(tables.threshold, (0, more_edges)), jnp.float32),
         alias=jnp.asarray(np.pad(tables.alias, (0, more_edges)), jnp.int32),
-        space=table.space,
+        space=listing.space,
     )
 
 
@@ -110,8 +113,8 @@ MAX_ROUNDS = 100
 """After this many rounds of moving sets, the hash functions are replaced by others."""
 
 
-def hash_slots(words: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """A cuckoo hash table of distinct rows `uint32[N, W]`: `int32[size]` row numbers, and `uint32[2]` seeds.
+def hash_slots(words: UInt32[np.ndarray, "N W"], size: int) -> tuple[Int[np.ndarray, " size"], UInt32[np.ndarray, "2"]]:
+    """A cuckoo hash table of distinct rows: the row number in each slot, and two seeds.
 
     Row i is in slot `_hash(row, seed) & (size - 1)` for one of the two seeds; unused slots hold `UNKNOWN`. `size` must
     be a power of two, at least `SLOTS_PER_SET` times the number of rows.
@@ -161,16 +164,15 @@ class AliasTables(NamedTuple):
     To draw, take one of the set's edges with equal chances; keep it with its threshold as the probability, and take
     its alias otherwise.
 
-    threshold: `float64[E]`.
-    alias: `int64[E]` an edge of the same set.
+    alias: an edge of the same set.
     """
 
-    threshold: np.ndarray
-    alias: np.ndarray
+    threshold: Float[np.ndarray, " E"]
+    alias: Int[np.ndarray, " E"]
 
 
-def alias_tables(source: np.ndarray, weight: np.ndarray, num_nodes: int) -> AliasTables:
-    """The alias tables of edges `[E]`, sorted by `source`, all sets at once.
+def alias_tables(source: Int[np.ndarray, " E"], weight: Float[np.ndarray, " E"], num_nodes: int) -> AliasTables:
+    """The alias tables of edges, sorted by `source`, all sets at once.
 
     An edge whose share is above the mean of its set is heavy, others are light. Lights, in order, fill up to the mean
     from the excess of heavies, in order. A heavy may give more than it has; the next heavy then fills it up in turn.

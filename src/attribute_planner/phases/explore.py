@@ -1,18 +1,18 @@
 """Phase 2, explore: find out which transitions between attribute sets are possible (step 2 of Algorithm 1)."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from attribute_planner.data.episodes import Episodes, Keep
 from attribute_planner.data.examples import Examples, examples_of, joined
 from attribute_planner.data.random_actions import RandomActions
 from attribute_planner.data.replay import Replay, remember
-from attribute_planner.data.rollout import Episodes, Keep, advance, start
+from attribute_planner.data.rollout import advance, start
 from attribute_planner.data.trajectories import Actor, Trajectories
 from attribute_planner.environments.interface import Environment, PureEnvironment
 from attribute_planner.environments.vector_env import VectorEnv
@@ -23,45 +23,21 @@ from attribute_planner.learning.progress import Watch
 from attribute_planner.learning.reachers import LEARNERS, LearnerConfig
 from attribute_planner.learning.reinforce import ReinforceConfig
 from attribute_planner.models.detector import AttributeDetector
-from attribute_planner.models.encoders import no_values
 from attribute_planner.models.observation_scaling import statistics_of, with_observations
 from attribute_planner.models.policy import GoalPolicy
-from attribute_planner.phases.attempts import (
-    HINDSIGHT,
-    STEP_REWARD,
-    ReachNeighbours,
-    attempt_batch,
-    count_attempts,
-    pursued_values,
-)
+from attribute_planner.phases.attempt_batch import HINDSIGHT, STEP_REWARD, attempt_batch
+from attribute_planner.phases.attempt_counts import count_attempts
+from attribute_planner.phases.attempts import ReachNeighbours, pursued_values
+from attribute_planner.phases.bonuses import BONUSES, count_transitions
 from attribute_planner.phases.device_graph import DeviceGraph
-from attribute_planner.phases.exploration_policies import ExplorationPolicy, PolicyInfo
+from attribute_planner.phases.exploration_policies import ExplorationPolicy, exploration_batch, observed_snapshots
 from attribute_planner.phases.frontier import frontier_explorer
 from attribute_planner.phases.graph_exploration import GraphExplorer, exploration_graph
 from attribute_planner.transitions.counting import TransitionCounts
+from attribute_planner.transitions.model import TransitionModel
 from attribute_planner.transitions.table import TransitionTable, table_of_counts
 
 Key = jax.Array
-
-SMOOTHING = 0.001
-"""The constant in the paper's smoothed bonus; it bounds the reward of a transition never seen before."""
-
-
-def inverse_root_count(counts: np.ndarray, total: int) -> np.ndarray:
-    """N^-0.5: the paper's bonus for StarCraft."""
-    del total
-    return counts**-0.5
-
-
-def inverse_root_share(counts: np.ndarray, total: int) -> np.ndarray:
-    """(N/t + 0.001)^-0.5, the paper's bonus for the grid worlds, scaled to at most 1 (Appendix A)."""
-    return (counts / max(total, 1) / SMOOTHING + 1) ** -0.5
-
-
-BONUSES: dict[str, Callable[[np.ndarray, int], np.ndarray]] = {
-    "count": inverse_root_count,
-    "share": inverse_root_share,
-}
 
 EXPLORERS = ("count-based", "graph", "random", "frontier")
 
@@ -157,7 +133,7 @@ def explore(
     begun: Explored | None = None,
     round_number: int = 0,
     until: float = 1.0,
-    known: tuple[GoalPolicy, TransitionTable] | None = None,
+    known: tuple[GoalPolicy, TransitionModel] | None = None,
     replay: Replay | None = None,
     watch: Watch,
 ) -> Explored:
@@ -198,7 +174,7 @@ class _Epoch:
         config: ExploreConfig,
         explored: Explored,
         recorded: list[Examples] | None,
-        known: tuple[GoalPolicy, TransitionTable] | None,
+        known: tuple[GoalPolicy, TransitionModel] | None,
         replay: Replay | None,
     ) -> None:
         self.known, self.replay = known, replay
@@ -265,14 +241,14 @@ class _Epoch:
         if config.policy in ("random", "frontier") and not scales:
             return episodes, {}
         if self._keep == "snapshot":
-            trajectories = trajectories._replace(observation=_observed(self.env, trajectories.observation))
+            trajectories = trajectories._replace(observation=observed_snapshots(self.env, trajectories.observation))
         if scales:
             policy = with_observations(self.train_state.policy, trajectories.observation)
             self.train_state = TrainState(policy, self.train_state.optimiser)
         if config.policy in ("random", "frontier"):
             return episodes, {}
         if self.graph is None:
-            batch = _batch(self.env, trajectories, reward)
+            batch = exploration_batch(self.env, trajectories, reward)
         else:
             self.attempts = _count_attempts(self.attempts, trajectories)
             batch = _attempt_batch(self.graph, trajectories, batch_key)
@@ -305,51 +281,9 @@ def attempted_table(env: Environment, counts: TransitionCounts, tried: Transitio
     return table if tried is None else table.with_practice_of(tried)
 
 
-def count_transitions(
-    trajectories: Trajectories,
-    counts: TransitionCounts,
-    bonus: Callable[[np.ndarray, int], np.ndarray],
-    *,
-    at_most: int | None = None,
-) -> np.ndarray:
-    """Count the transitions of the first `at_most` steps; `float32[T, B]` the bonus of each step."""
-    source, target = np.asarray(trajectories.attributes), np.asarray(trajectories.next_attributes)
-    changed = (source != target).any(axis=-1)
-    if at_most is not None:
-        changed &= np.arange(changed.size).reshape(changed.shape) < at_most
-    reward = np.zeros(changed.shape, np.float32)
-    reward[changed] = bonus(counts.record(source[changed], target[changed]), counts.total)
-    return reward
-
-
 _count_attempts = jax.jit(count_attempts)
 
 
 @eqx.filter_jit
 def _attempt_batch(graph: DeviceGraph, trajectories: Trajectories, key: Key) -> Batch:
     return attempt_batch(graph, trajectories, step_reward=STEP_REWARD, hindsight_share=HINDSIGHT, key=key)
-
-
-def _observed(env: Environment, snapshots: Any) -> Any:
-    """`[T, B, ...]` the observations of snapshots."""
-    length, num_envs = jax.tree.leaves(snapshots)[0].shape[:2]
-    flat = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), snapshots)
-    return jax.tree.map(lambda leaf: leaf.reshape(length, num_envs, *leaf.shape[1:]), env.observe_batch(flat))
-
-
-def _batch(env: Environment, trajectories: Trajectories, reward: np.ndarray) -> Batch:
-    info: PolicyInfo = trajectories.info
-    values = jnp.asarray(env.attributes.unpack(jnp.asarray(trajectories.attributes)))
-    return Batch(
-        observation=trajectories.observation,
-        values=values,
-        goal=no_values(env.attributes, values.shape[:-1]),
-        action=trajectories.action,
-        log_prob=info.log_prob,
-        value=info.value,
-        reward=jnp.asarray(reward),
-        ended=jnp.asarray(trajectories.terminated),
-        cut=jnp.asarray(trajectories.truncated),
-        weight=jnp.ones(reward.shape),
-        imitate=jnp.zeros(reward.shape, bool),
-    )

@@ -13,6 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
+from jaxtyping import Float
 
 from attribute_planner.data.examples import Examples, observed, symmetric_counts
 from attribute_planner.environments.interface import Environment
@@ -92,7 +93,7 @@ def fit_forward_model(
     return FittedForwardModel(forward_model, error, examples.size)
 
 
-def forward_model_loss(forward_model: ForwardModel, steps: Examples) -> jax.Array:
+def forward_model_loss(forward_model: ForwardModel, steps: Examples) -> Float[jax.Array, ""]:
     """Mean cross-entropy per step, summed over attributes; `before` holds observations."""
     values, after = (jnp.asarray(each, jnp.int32) for each in (steps.values, steps.values_after))
     logits = forward_model.logits(forward_model.features(steps.before), values, steps.action)

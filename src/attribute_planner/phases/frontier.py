@@ -12,8 +12,8 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Bool, Float, Int
 
-from attribute_planner.attributes import AttributeSpace
 from attribute_planner.data.random_actions import any_action, kept_up
 from attribute_planner.data.trajectories import Actor
 from attribute_planner.environments.interface import Environment
@@ -24,8 +24,8 @@ from attribute_planner.phases.action_counts import least_taken, no_counts, row_o
 from attribute_planner.phases.attempts import Attempt, AttemptInfo, Outcome, ReachNeighbours, info_of
 from attribute_planner.phases.device_graph import graph_with_weights
 from attribute_planner.phases.goal_sampling import FarSets, optimistic, plan_to_far_sets
-from attribute_planner.transitions.counting import TransitionCounts
-from attribute_planner.transitions.table import UNKNOWN, TransitionTable, table_of_counts
+from attribute_planner.transitions.model import TransitionModel, empty_listing
+from attribute_planner.transitions.numbering import UNKNOWN
 
 Key = jax.Array
 
@@ -47,13 +47,13 @@ class FrontierMemory(NamedTuple):
     """
 
     attempt: Attempt
-    turn: jax.Array
-    burst: jax.Array
+    turn: Int[jax.Array, " B"]
+    burst: Int[jax.Array, " B"]
     held: Action
-    repeat: jax.Array
-    systematic: jax.Array
-    episode: jax.Array
-    taken: jax.Array | None
+    repeat: Float[jax.Array, " B"]
+    systematic: Bool[jax.Array, " B"]
+    episode: Int[jax.Array, " B"]
+    taken: Int[jax.Array, "rows actions"] | None
 
 
 class FrontierExplorer(Actor[FrontierMemory]):
@@ -79,7 +79,7 @@ class FrontierExplorer(Actor[FrontierMemory]):
         return FrontierMemory(attempt, zeros, zeros, held, jnp.ones(num_envs), zeros > 0, episode, taken)
 
     def act(
-        self, memory: FrontierMemory, observation: Observation, attributes: jax.Array, *, key: Key
+        self, memory: FrontierMemory, observation: Observation, attributes: Int[jax.Array, "B A"], *, key: Key
     ) -> tuple[FrontierMemory, Action, AttemptInfo]:
         burst_key, action_key, held_key, least_key = jax.random.split(key, 4)
         begins = memory.attempt.idle & (memory.burst == 0)
@@ -131,25 +131,22 @@ class FrontierExplorer(Actor[FrontierMemory]):
 def frontier_explorer(
     env: Environment,
     policy: GoalPolicy,
-    table: TransitionTable | None,
+    model: TransitionModel | None,
     max_attempt_steps: int,
     *,
     key: Key,
 ) -> FrontierExplorer:
-    """The explorer for a policy and a table; `table` is `None` before the first practice."""
-    table = _empty(env.attributes) if table is None else table
-    graph = graph_with_weights(table, np.ones(table.num_edges), padded=True)
+    """The explorer for a policy and a transition model; `model` is `None` before the first practice."""
+    listing = empty_listing(env.attributes) if model is None else model.listing()
+    graph = graph_with_weights(listing, np.ones(listing.num_edges), padded=True)
     reach = ReachNeighbours(policy, graph, max_attempt_steps, stop_on_any_change=False)
-    far = plan_to_far_sets(optimistic(table), rarity(table), padded_to=len(graph.words), key=key)
+    far = plan_to_far_sets(optimistic(listing), rarity(listing), padded_to=len(graph.words), key=key)
     return FrontierExplorer(reach, far, env, max_attempt_steps)
 
 
-def _empty(space: AttributeSpace) -> TransitionTable:
-    return table_of_counts(space, TransitionCounts(space.num_words))
-
-
-def rarity(table: TransitionTable) -> np.ndarray:
-    """`float64[N]` the exploration weight of each set: N^-1/2, where N counts how often it was entered or left."""
-    visits = np.bincount(table.source, weights=table.visits, minlength=table.num_nodes)
-    visits += np.bincount(table.target, weights=table.visits, minlength=table.num_nodes)
+def rarity(model: TransitionModel) -> Float[np.ndarray, " N"]:
+    """The exploration weight of each set: N^-1/2, where N counts how often it was entered or left."""
+    listing = model.listing()
+    visits = np.bincount(listing.source, weights=listing.visits, minlength=listing.num_nodes)
+    visits += np.bincount(listing.target, weights=listing.visits, minlength=listing.num_nodes)
     return (1 + visits) ** -0.5

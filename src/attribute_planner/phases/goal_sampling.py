@@ -1,16 +1,20 @@
 """Targets along plans: practice follows plans to distant sets, and so attempts the transitions that plans use."""
 
 from dataclasses import replace
+from typing import TypeVar
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Float, Int
 
 from attribute_planner.planning.search import NOWHERE, Graph
-from attribute_planner.transitions.table import UNKNOWN, TransitionTable
+from attribute_planner.transitions.model import Listing, PractisedTransitions, TransitionModel
+from attribute_planner.transitions.numbering import UNKNOWN
 
 Key = jax.Array
+Model = TypeVar("Model", bound=PractisedTransitions)
 
 GOAL_SAMPLING = ("neighbours", "planned")
 """How practice draws its targets."""
@@ -24,23 +28,27 @@ SUBSTITUTES = 4
 class FarSets(eqx.Module):
     """Distant sets, each with the paths to it.
 
-    number: `int32[F]` the sets.
-    edges: `int32[F, N]` the first edge from each set towards each distant one; `UNKNOWN` if there is none, and at the
-        set itself.
+    number: the sets.
+    edges: the first edge from each set towards each distant one; `UNKNOWN` if there is none, and at the set itself.
     """
 
-    number: jax.Array
-    edges: jax.Array
+    number: Int[jax.Array, " F"]
+    edges: Int[jax.Array, "F N"]
 
-    def edge(self, turn: jax.Array, number: jax.Array) -> jax.Array:
-        """`int32[B]` the next edge of environments in the sets `number`, which had `turn` goals before."""
+    def edge(self, turn: Int[jax.Array, " B"], number: Int[jax.Array, " B"]) -> Int[jax.Array, " B"]:
+        """The next edge of environments in the sets `number`, which had `turn` goals before."""
         which = (jnp.arange(len(number)) + turn * SPREAD) % len(self.number)
         return jnp.where(number == UNKNOWN, UNKNOWN, self.edges[which, number])
 
     def keep_or_draw(
-        self, far: jax.Array, number: jax.Array, otherwise: jax.Array, *, key: Key
-    ) -> tuple[jax.Array, jax.Array]:
-        """`int32[B]` the distant set of each environment and the next edge towards it, from the sets `number`.
+        self,
+        far: Int[jax.Array, " B"],
+        number: Int[jax.Array, " B"],
+        otherwise: Int[jax.Array, " B"],
+        *,
+        key: Key,
+    ) -> tuple[Int[jax.Array, " B"], Int[jax.Array, " B"]]:
+        """The distant set of each environment and the next edge towards it, from the sets `number`.
 
         far: the current distant set, `UNKNOWN` for none. It is kept while there is a path to it; otherwise one is drawn
             from those to which there is a path.
@@ -60,21 +68,22 @@ SPREAD = 17
 
 
 def plan_to_far_sets(
-    table: TransitionTable, weight: np.ndarray | None = None, *, padded_to: int | None = None, key: Key
+    model: TransitionModel, weight: Float[np.ndarray, " N"] | None = None, *, padded_to: int | None = None, key: Key
 ) -> FarSets:
-    """Paths to some sets, which are drawn by weight `[N]`; by default uniformly.
+    """Paths to some sets, which are drawn by weight; by default uniformly.
 
-    padded_to: the number of sets that the result is made for, if not that of the table.
+    padded_to: the number of sets that the result is made for, if not that of the model.
     """
-    padded_to = table.num_nodes if padded_to is None else padded_to
+    paths = Graph(model)
+    num_nodes = paths.listing.num_nodes
+    padded_to = num_nodes if padded_to is None else padded_to
     nowhere = np.full((FAR_SETS, padded_to), UNKNOWN, np.int32)
-    if table.num_nodes == 0:
+    if num_nodes == 0:
         return FarSets(jnp.zeros(FAR_SETS, jnp.int32), jnp.asarray(nowhere))
     random = np.random.default_rng(np.asarray(jax.random.key_data(key)))
-    sets = random.choice(table.num_nodes, FAR_SETS, p=None if weight is None else weight / weight.sum())
-    paths = Graph(table)
-    ways = {number: _edges_towards(table, paths, number) for number in set(sets.tolist())}
-    nowhere[:, : table.num_nodes] = np.stack([ways[number] for number in sets.tolist()])
+    sets = random.choice(num_nodes, FAR_SETS, p=None if weight is None else weight / weight.sum())
+    ways = {number: _edges_towards(paths, number) for number in set(sets.tolist())}
+    nowhere[:, :num_nodes] = np.stack([ways[number] for number in sets.tolist()])
     return FarSets(jnp.asarray(sets, jnp.int32), jnp.asarray(nowhere))
 
 
@@ -82,15 +91,15 @@ LONGEST_SHORTCUT = 4
 """A shortcut replaces at most this many transitions."""
 
 
-def with_shortcuts(table: TransitionTable, count: int, *, key: Key) -> TransitionTable:
-    """The table with transitions that skip sets on the best paths between random pairs of sets.
+def with_shortcuts(model: Model, count: int, *, key: Key) -> Model:
+    """The model with transitions that skip sets on the best paths between random pairs of sets.
 
     A policy whose attempts continue to their target does not have to stop at the sets in between. Attempts are counted
     as for any edge; an untried edge is assumed to succeed (`optimistic`), so that plans of practice try it.
     """
     random = np.random.default_rng(np.asarray(jax.random.key_data(key)))
-    graph, pairs = Graph(optimistic(table)), []
-    for number in random.integers(0, table.num_nodes, count).tolist():
+    graph, pairs = Graph(optimistic(model)), []
+    for number in random.integers(0, graph.listing.num_nodes, count).tolist():
         distances = graph.to_sets(np.array([number]))
         path = distances.path(int(random.choice(np.flatnonzero(np.isfinite(distances.cost)))))
         pairs += [
@@ -100,43 +109,45 @@ def with_shortcuts(table: TransitionTable, count: int, *, key: Key) -> Transitio
             if j < len(path)
         ]
     if not pairs:
-        return table
-    source, target = table.words[np.array(pairs).T]
-    return table.with_pairs(source, target)
+        return model
+    source, target = graph.listing.words[np.array(pairs).T]
+    return model.with_pairs(source, target)
 
 
-def rarely_reached(table: TransitionTable) -> np.ndarray:
-    """`float64[N]` the sampling weight of each set: half uniform, half in favour of rarely reached sets."""
-    reached = np.bincount(table.target, weights=table.successes, minlength=table.num_nodes)
+def rarely_reached(model: TransitionModel) -> Float[np.ndarray, " N"]:
+    """The sampling weight of each set: half uniform, half in favour of rarely reached sets."""
+    listing = model.listing()
+    reached = np.bincount(listing.target, weights=listing.successes, minlength=listing.num_nodes)
     rarity = (1 + reached) ** -0.5
-    return rarity / rarity.sum() + 1 / table.num_nodes
+    return rarity / rarity.sum() + 1 / listing.num_nodes
 
 
 PRIOR_ATTEMPTS = 2.0
 """Prior attempts, all successful, of each transition: that many failures halve its estimated success."""
 
 
-def optimistic(table: TransitionTable) -> TransitionTable:
-    """The table with optimistic estimates: an untried transition is assumed to succeed."""
-    more = table.with_practice(table.attempts + PRIOR_ATTEMPTS, table.successes + PRIOR_ATTEMPTS)
-    return replace(more, estimator="ratio")
+def optimistic(model: TransitionModel) -> Listing:
+    """The transitions of a model with optimistic estimates: an untried transition is assumed to succeed."""
+    listing = model.listing()
+    success = (listing.successes + PRIOR_ATTEMPTS) / (listing.attempts + PRIOR_ATTEMPTS)
+    return replace(listing, probability=success, steps=np.zeros(listing.num_edges))
 
 
-def _edges_towards(table: TransitionTable, paths: Graph, number: int) -> np.ndarray:
+def _edges_towards(paths: Graph, number: int) -> np.ndarray:
     """`int64[N]` the first edge of the shortest path from each set to one set."""
     successor = paths.to_sets(np.array([number])).successor.astype(np.int64)
     known = np.flatnonzero(successor != NOWHERE)
-    # Edges are sorted by source and target, so that both together, as one number, find an edge.
-    ends = table.source.astype(np.int64) * table.num_nodes + table.target
-    edges = np.full(table.num_nodes, UNKNOWN, np.int64)
-    edges[known] = np.searchsorted(ends, known * table.num_nodes + successor[known])
+    edges = np.full(len(successor), UNKNOWN, np.int64)
+    edges[known] = paths.listing.edges_between(known, successor[known])
     return edges
 
 
-def edge_on_the_way(plans: jax.Array, number: jax.Array, otherwise: jax.Array) -> jax.Array:
-    """`int32[B]` the edge from each environment's set, `number` `[B]`, towards its far set or a substitute.
+def edge_on_the_way(
+    plans: Int[jax.Array, "F N"], number: Int[jax.Array, " B"], otherwise: Int[jax.Array, " B"]
+) -> Int[jax.Array, " B"]:
+    """The edge from each environment's set, `number`, towards its far set or a substitute.
 
-    otherwise: `int32[B]` the edge where no way is known.
+    otherwise: the edge where no way is known.
     """
     edge, index = otherwise, jnp.arange(len(number))
     for substitute in reversed(range(SUBSTITUTES)):

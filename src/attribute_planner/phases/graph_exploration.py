@@ -11,6 +11,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Float, Int
 
 from attribute_planner.data.random_actions import any_action, kept_up
 from attribute_planner.data.trajectories import Actor
@@ -19,7 +20,8 @@ from attribute_planner.environments.spaces import Action, Observation
 from attribute_planner.environments.vector_env import TimeStep, where_batch
 from attribute_planner.phases.attempts import Attempt, AttemptInfo, Outcome, ReachNeighbours, info_of
 from attribute_planner.phases.device_graph import DeviceGraph, graph_with_weights
-from attribute_planner.transitions.table import UNKNOWN, TransitionTable
+from attribute_planner.transitions.model import TransitionModel
+from attribute_planner.transitions.numbering import UNKNOWN
 
 Key = jax.Array
 
@@ -33,28 +35,32 @@ PRIOR_ATTEMPTS = 2.0
 """Prior attempts, all successful, of each transition: that many failures halve its estimated success."""
 
 
-def exploration_graph(table: TransitionTable) -> DeviceGraph:
-    """The table's graph, padded, in which neighbours are drawn by their exploration value."""
-    return graph_with_weights(table, draw_weights(table), padded=True)
+def exploration_graph(model: TransitionModel) -> DeviceGraph:
+    """The model's graph, padded, in which neighbours are drawn by their exploration value."""
+    return graph_with_weights(model, draw_weights(model), padded=True)
 
 
-def draw_weights(table: TransitionTable) -> np.ndarray:
-    """`float64[E]` the draw weight of each edge, relative to the best one out of the same set, which has 1."""
-    bonus = (1 + table.visits + table.attempts) ** -0.5
-    success = (table.successes + PRIOR_ATTEMPTS) / (table.attempts + PRIOR_ATTEMPTS)
-    value = edge_values(table, bonus, success)
-    best = np.zeros(table.num_nodes)
-    np.maximum.at(best, table.source, value)
-    return (value / best[table.source]) ** SHARPNESS
+def draw_weights(model: TransitionModel) -> Float[np.ndarray, " E"]:
+    """The draw weight of each edge, relative to the best one out of the same set, which has 1."""
+    listing = model.listing()
+    bonus = (1 + listing.visits + listing.attempts) ** -0.5
+    success = (listing.successes + PRIOR_ATTEMPTS) / (listing.attempts + PRIOR_ATTEMPTS)
+    value = edge_values(listing, bonus, success)
+    best = np.zeros(listing.num_nodes)
+    np.maximum.at(best, listing.source, value)
+    return (value / best[listing.source]) ** SHARPNESS
 
 
-def edge_values(table: TransitionTable, bonus: np.ndarray, success: np.ndarray) -> np.ndarray:
-    """`float64[E]` the bonus of each edge plus the discounted value of its target, times its success."""
-    leading = np.flatnonzero(np.diff(table.row_starts))
-    starts = table.row_starts[leading]
-    value, edge_value = np.zeros(table.num_nodes), bonus * success
+def edge_values(
+    model: TransitionModel, bonus: Float[np.ndarray, " E"], success: Float[np.ndarray, " E"]
+) -> Float[np.ndarray, " E"]:
+    """The bonus of each edge plus the discounted value of its target, times its success."""
+    listing = model.listing()
+    leading = np.flatnonzero(np.diff(listing.row_starts))
+    starts = listing.row_starts[leading]
+    value, edge_value = np.zeros(listing.num_nodes), bonus * success
     for _ in range(SWEEPS if len(starts) else 0):
-        edge_value = success * (bonus + DISCOUNT * value[table.target])
+        edge_value = success * (bonus + DISCOUNT * value[listing.target])
         best = np.maximum.reduceat(edge_value, starts)
         if np.allclose(value[leading], best, rtol=1e-3):
             break
@@ -86,7 +92,7 @@ class GraphExplorer(Actor[GraphMemory]):
         return GraphMemory(self.reach.begin(num_envs, key=reach_key), any_action(self.env, num_envs, key=held_key))
 
     def act(
-        self, memory: GraphMemory, observation: Observation, attributes: jax.Array, *, key: Key
+        self, memory: GraphMemory, observation: Observation, attributes: Int[jax.Array, "B A"], *, key: Key
     ) -> tuple[GraphMemory, Action, AttemptInfo]:
         random_key, goal_key, action_key, held_key = jax.random.split(key, 4)
         begins = memory.attempt.idle

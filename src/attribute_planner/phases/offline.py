@@ -12,8 +12,10 @@ from attribute_planner.environments.spec import EnvironmentSpec
 from attribute_planner.learning.progress import Watch
 from attribute_planner.models.observation_scaling import ObservationStatistics, with_statistics
 from attribute_planner.models.policy import GoalPolicy
-from attribute_planner.phases.practise import PractiseConfig, Practised
-from attribute_planner.transitions.table import UNKNOWN, TransitionTable
+from attribute_planner.phases.practise import Practised
+from attribute_planner.phases.practise_config import PractiseConfig
+from attribute_planner.transitions.model import Listing, PractisedTransitions
+from attribute_planner.transitions.numbering import UNKNOWN
 
 Key = jax.Array
 
@@ -28,7 +30,7 @@ once."""
 
 def practise_offline(
     spec: EnvironmentSpec,
-    possible: TransitionTable,
+    possible: PractisedTransitions,
     config: PractiseConfig,
     replay: Replay,
     *,
@@ -51,14 +53,14 @@ def practise_offline(
         )
         if epoch + 1 < EPOCHS:
             watch("practise", (epoch + 1) / EPOCHS, {"steps": 0, **_numbers(metrics)}, None)
-    table = possible.with_practice(*judged_by_values(train_state.policy, possible, replay, random))
+    table = possible.with_practice(*judged_by_values(train_state.policy, possible.listing(), replay, random))
     practised = Practised(train_state, table, epoch=EPOCHS, steps=0)
     watch("practise", 1.0, {"steps": 0, **_numbers(metrics)}, practised)
     return practised
 
 
 def judged_by_values(
-    policy: GoalPolicy, table: TransitionTable, replay: Replay, random: np.random.Generator
+    policy: GoalPolicy, listing: Listing, replay: Replay, random: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
     """`float64[E]` attempts and successes that stand for what π expects.
 
@@ -66,18 +68,18 @@ def judged_by_values(
     in the mean. Every recorded state of an edge's source counts as one attempt. A policy without such values (SAC)
     leaves the edges untried.
     """
-    attempts, successes = np.zeros((2, table.num_edges))
+    attempts, successes = np.zeros((2, listing.num_edges))
     if policy.temperature is None:
         return attempts, successes
     count = min(DRAWN_STATES, replay.size)
     drawn = replay.sample(count, hindsight=1.0, discount=1.0, n_step=1, random=random)
-    place = table.numbers_of(np.asarray(table.space.pack(np.asarray(drawn.values, np.int32))))
+    place = listing.numbers_of(np.asarray(listing.space.pack(np.asarray(drawn.values, np.int32))))
     order = np.argsort(place, kind="stable")
-    first = np.searchsorted(place[order], np.arange(table.num_nodes))
-    last = np.searchsorted(place[order], np.arange(table.num_nodes), side="right")
+    first = np.searchsorted(place[order], np.arange(listing.num_nodes))
+    last = np.searchsorted(place[order], np.arange(listing.num_nodes), side="right")
     edges = [
         (edge, state)
-        for edge, source in enumerate(table.source.tolist())
+        for edge, source in enumerate(listing.source.tolist())
         for state in order[first[source] : min(last[source], first[source] + STATES_PER_EDGE)].tolist()
         if place[state] != UNKNOWN
     ]
@@ -85,7 +87,7 @@ def judged_by_values(
         edge, state = np.array(edges[start : start + AT_ONCE]).T
         padded = np.resize(state, AT_ONCE)
         observation = jax.tree.map(lambda leaf, padded=padded: leaf[padded], drawn.observation)
-        targets = np.resize(table.values[table.target[edge]], (AT_ONCE, table.values.shape[1]))
+        targets = np.resize(listing.values[listing.target[edge]], (AT_ONCE, listing.values.shape[1]))
         value = _value(policy, observation, np.asarray(drawn.values[padded], np.int32), targets)
         np.add.at(attempts, edge, 1.0)
         np.add.at(successes, edge, np.asarray(value, float)[: len(edge)])

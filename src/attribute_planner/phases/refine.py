@@ -17,7 +17,8 @@ from attribute_planner.learning.policy_gradient import TrainState, new_train_sta
 from attribute_planner.models.observation_scaling import statistics_of, with_statistics
 from attribute_planner.models.policy import GoalPolicy
 from attribute_planner.phases.explore import ExploreConfig, Explored
-from attribute_planner.phases.practise import PractiseConfig, Practised
+from attribute_planner.phases.practise import Practised
+from attribute_planner.phases.practise_config import PractiseConfig
 from attribute_planner.transitions.counting import TransitionCounts
 from attribute_planner.transitions.table import table_of_counts
 
@@ -44,6 +45,7 @@ def refine_attributes(
     log: AttemptLog,
     explore: ExploreConfig,
     practise: PractiseConfig,
+    estimator: str,
     *,
     key: Key,
 ) -> Refined | None:
@@ -72,7 +74,7 @@ def refine_attributes(
     train_state = reacher.train_state(policy, wider.spec, key=state_key)
     remaining = max(1 - practised.steps / practise.steps, 0.0)
     train_state = relearn(practise, train_state, replay, remaining=remaining, key=learn_key)
-    table = table_of_counts(wider.attributes, counts, practised.table.estimator)
+    table = table_of_counts(wider.attributes, counts, estimator)
     nothing = np.zeros(table.num_edges)
     table = table.with_practice(nothing, nothing, nothing)
     return Refined(wider, explored, Practised(train_state, table, practised.epoch, practised.steps), findings)

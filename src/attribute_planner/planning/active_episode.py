@@ -166,8 +166,8 @@ class ActiveEpisode:
         """Whether the attempt continues although the attributes changed."""
         if self._stop_on_any_change or self._option is not None or self.believes_goal:
             return False
-        table = self._planner.table
-        numbers = np.array([table.number_of(values - self._shift) for values in (self.values, expected.values)])
+        listing = self._planner.listing
+        numbers = np.array([listing.number_of(values - self._shift) for values in (self.values, expected.values)])
         here, there = self.posterior.value(numbers, float(self.left))
         return bool(here < there)
 

@@ -15,7 +15,7 @@ from attribute_planner.attributes import Goal
 from attribute_planner.planning.nearest_set import is_integer, nearest_set
 from attribute_planner.planning.plan import Planner
 from attribute_planner.planning.search import NOWHERE
-from attribute_planner.transitions.table import UNKNOWN, TransitionTable
+from attribute_planner.transitions.numbering import UNKNOWN, NumberedSets
 
 LARGEST_SHIFT = 3
 """Largest sum of the amounts by which integers are lowered (units of the attributes)."""
@@ -35,7 +35,7 @@ class Shifted:
 
 def relaxed_goal(planner: Planner, values: Int[np.ndarray, " A"], goal: Goal) -> Goal | None:
     """The goal with its integers lowered as little as possible, such that it can be reached from a set."""
-    number, missing = planner.table.number_of(values), _missing(planner.table, goal)
+    number, missing = planner.listing.number_of(values), _missing(planner.listing, goal)
     total = np.where((missing >= 0).all(axis=1), missing.sum(axis=1), np.inf)
     if number == UNKNOWN or not np.isfinite(total).any():
         return None
@@ -45,24 +45,24 @@ def relaxed_goal(planner: Planner, values: Int[np.ndarray, " A"], goal: Goal) ->
     return replace(goal, values=np.asarray(goal.values) - missing[distances.path(number)[-1]])
 
 
-def _missing(table: TransitionTable, goal: Goal) -> Int[np.ndarray, "N A"]:
+def _missing(sets: NumberedSets, goal: Goal) -> Int[np.ndarray, "N A"]:
     """The difference between the goal's integers and those of each set; −1 if another attribute does not match."""
-    wanted, missing = np.asarray(goal.wanted), np.asarray(goal.values) - table.values
+    wanted, missing = np.asarray(goal.wanted), np.asarray(goal.values) - sets.values
     if goal.at_least is not None:
         missing = np.where(goal.at_least, np.maximum(missing, 0), missing)
-    missing = np.where(is_integer(table.space), missing, -(missing != 0).astype(np.int32))
+    missing = np.where(is_integer(sets.space), missing, -(missing != 0).astype(np.int32))
     return np.where(wanted, np.maximum(missing, -1), 0).astype(np.int32)
 
 
 def shifted_goal(planner: Planner, values: Int[np.ndarray, " A"], goal: Goal) -> Shifted | None:
     """Values and goal lowered by the same amounts, as little as possible, such that a path is known."""
     wanted = np.asarray(goal.wanted)
-    for shift in _shifts(wanted & is_integer(planner.table.space)):
+    for shift in _shifts(wanted & is_integer(planner.listing.space)):
         there, fewer = values - shift, replace(goal, values=np.asarray(goal.values) - shift)
-        if (there < 0).any() or (fewer.values < 0).any() or not len(planner.table.satisfying(fewer)):
+        if (there < 0).any() or (fewer.values < 0).any() or not len(planner.listing.satisfying(fewer)):
             continue
-        number = nearest_set(planner.table, there, fewer, planner.distances(fewer).successor != NOWHERE)
-        if number != UNKNOWN and (planner.table.values[number] == there)[wanted].all():
+        number = nearest_set(planner.listing, there, fewer, planner.distances(fewer).successor != NOWHERE)
+        if number != UNKNOWN and (planner.listing.values[number] == there)[wanted].all():
             return Shifted(fewer, shift)
     return None
 

@@ -14,14 +14,14 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, Int
 
-from attribute_planner.attributes import AttributeSpace, Goal
+from attribute_planner.attributes import Goal
 from attribute_planner.environments.spaces import Action, Observation
 from attribute_planner.models.beliefs import Beliefs
 from attribute_planner.models.forward_model import ForwardModel, expect_all, log_prob_of
 from attribute_planner.models.policy import GoalPolicy
 from attribute_planner.planning.posterior import Posterior
 from attribute_planner.planning.proposals import beside, propose
-from attribute_planner.transitions.table import TransitionTable
+from attribute_planner.transitions.numbering import NumberedSets
 
 Key = jax.Array
 
@@ -56,7 +56,7 @@ class Option(NamedTuple):
 def consider(
     forward_model: ForwardModel,
     policy: GoalPolicy,
-    table: TransitionTable,
+    sets: NumberedSets,
     observation: Observation,
     beliefs: Beliefs,
     targets: Int[np.ndarray, "B A"],
@@ -73,14 +73,13 @@ def consider(
         forward_model, policy, observation, beliefs, jnp.asarray(targets), jnp.asarray(goals), key
     )
     outcome = np.asarray(outcome)
-    return Options(jax.tree.map(np.asarray, actions), outcome, np.asarray(log_prob), numbers_of(table, outcome))
+    return Options(jax.tree.map(np.asarray, actions), outcome, np.asarray(log_prob), numbers_of(sets, outcome))
 
 
-def numbers_of(table: TransitionTable, outcome: Int[np.ndarray, "B K A"]) -> Int[np.ndarray, "B K"]:
-    """The table's number of each set."""
-    space: AttributeSpace = table.space
-    words = np.asarray(space.pack(outcome))
-    return table.numbers_of(words.reshape(-1, words.shape[-1])).reshape(outcome.shape[:2])
+def numbers_of(sets: NumberedSets, outcome: Int[np.ndarray, "B K A"]) -> Int[np.ndarray, "B K"]:
+    """The number of each set."""
+    words = np.asarray(sets.space.pack(outcome))
+    return sets.numbers_of(words.reshape(-1, words.shape[-1])).reshape(outcome.shape[:2])
 
 
 @eqx.filter_jit

@@ -11,32 +11,32 @@ from attribute_planner.attributes import AttributeSpace, Goal
 from attribute_planner.planning.plan import Planner
 from attribute_planner.planning.posterior import Posterior, Target
 from attribute_planner.planning.search import NOWHERE
-from attribute_planner.transitions.table import UNKNOWN, TransitionTable
+from attribute_planner.transitions.numbering import UNKNOWN, NumberedSets
 
 
 def nearest_target(
     planner: Planner, posterior: Posterior, goal: Goal, values: Int[np.ndarray, " A"], left: float
 ) -> Target | None:
     """The values after the change that the best transition out of the nearest set with a path to the goal makes."""
-    table = planner.table
-    number = nearest_set(table, values, goal, planner.distances(goal).successor != NOWHERE)
+    listing = planner.listing
+    number = nearest_set(listing, values, goal, planner.distances(goal).successor != NOWHERE)
     if number == UNKNOWN:
         return None
-    known = table.values[number]
+    known = listing.values[number]
 
     def failures(targets: Int[np.ndarray, "K A"]) -> np.ndarray:
         """Failures of the same changes, made here."""
-        return posterior.failures(values, np.stack([same_change(table.space, values, known, each) for each in targets]))
+        return posterior.failures(
+            values, np.stack([same_change(listing.space, values, known, each) for each in targets])
+        )
 
     target = posterior.next_target(known, left, failures)
     if target is None:
         return None
-    return target._replace(values=same_change(table.space, values, known, target.values))
+    return target._replace(values=same_change(listing.space, values, known, target.values))
 
 
-def nearest_set(
-    table: TransitionTable, values: Int[np.ndarray, " A"], goal: Goal, possible: Bool[np.ndarray, " N"]
-) -> int:
+def nearest_set(sets: NumberedSets, values: Int[np.ndarray, " A"], goal: Goal, possible: Bool[np.ndarray, " N"]) -> int:
     """The number of the set, among those possible, that differs least from the values; `UNKNOWN` if there is none.
 
     Integers differ by their distance, other values by one. Attributes of the goal come first, the rest breaks ties.
@@ -44,8 +44,8 @@ def nearest_set(
     candidates = np.flatnonzero(possible)
     if not len(candidates):
         return UNKNOWN
-    difference = np.abs(table.values[candidates] - values)
-    difference = np.where(is_integer(table.space), difference, difference > 0)
+    difference = np.abs(sets.values[candidates] - values)
+    difference = np.where(is_integer(sets.space), difference, difference > 0)
     in_goal, elsewhere = difference[:, goal.wanted].sum(axis=1), difference[:, ~np.asarray(goal.wanted)].sum(axis=1)
     return int(candidates[np.lexsort((elsewhere, in_goal))[0]])
 

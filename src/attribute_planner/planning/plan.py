@@ -12,7 +12,8 @@ from jaxtyping import Int
 from attribute_planner.attributes import AttributeSpace, Goal, Value
 from attribute_planner.planning.search import Distances, Graph
 from attribute_planner.transitions.evidence import EdgeEvidence
-from attribute_planner.transitions.table import UNKNOWN, TransitionTable
+from attribute_planner.transitions.model import Listing, TransitionModel
+from attribute_planner.transitions.numbering import UNKNOWN
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -22,14 +23,14 @@ if TYPE_CHECKING:
 class Plan:
     """A path through attribute space. Everything but the path itself is computed on demand.
 
-    table: the table that it was planned on.
+    listing: the transitions that it was planned on.
     goal: what was asked for.
     start: values of the current set.
     path: numbers of the sets on the path, the current one first; empty if there is none.
     reason: why there is no path, in words; empty if there is one.
     """
 
-    table: TransitionTable
+    listing: Listing
     goal: Goal
     start: Int[np.ndarray, " A"]
     path: tuple[int, ...]
@@ -37,7 +38,7 @@ class Plan:
 
     @property
     def space(self) -> AttributeSpace:
-        return self.table.space
+        return self.listing.space
 
     @property
     def reachable(self) -> bool:
@@ -47,13 +48,13 @@ class Plan:
     @cached_property
     def values(self) -> Int[np.ndarray, "m_plus_1 A"]:
         """The sets on the path, the current one first; only that one if there is no path."""
-        return np.concatenate([self.start[None], self.table.values[list(self.path[1:])]])
+        return np.concatenate([self.start[None], self.listing.values[list(self.path[1:])]])
 
     @cached_property
     def evidence(self) -> tuple[EdgeEvidence, ...]:
         """The evidence of each transition on the path."""
         pairs = zip(self.path, self.path[1:], strict=False)
-        return tuple(self.table.evidence(self.table.edge(*pair)) for pair in pairs)
+        return tuple(self.listing.evidence(self.listing.edge(*pair)) for pair in pairs)
 
     @cached_property
     def edges(self) -> tuple[float, ...]:
@@ -120,7 +121,7 @@ class Plan:
 
 
 class Planner:
-    """Plans on one table. Distances are cached per goal: planning again for a known goal is a look-up.
+    """Plans on one transition model. Distances are cached per goal: planning again for a known goal is a look-up.
 
     horizon: steps of an episode, against which durations count (`edge_cost`); by default they do not, as published.
     cached_goals: how many goals distances are cached for, unless more were prepared at once.
@@ -128,18 +129,19 @@ class Planner:
 
     def __init__(
         self,
-        table: TransitionTable,
+        model: TransitionModel,
         horizon: float = np.inf,
         *,
         cached_goals: int = 64,
     ) -> None:
-        self.table, self.graph = table, Graph(table, horizon)
+        self.graph = Graph(model, horizon)
+        self.listing = self.graph.listing
         self._cache: dict[tuple[int, int, int], Distances] = {}
         self._size = cached_goals
 
     def distances(self, goal: Goal) -> Distances:
         """The distances from every set to the goal."""
-        key = goal.key(self.table.space)
+        key = goal.key(self.listing.space)
         if key not in self._cache:
             if len(self._cache) >= self._size:
                 self._cache.pop(next(iter(self._cache)))
@@ -148,7 +150,7 @@ class Planner:
 
     def prepare(self, goals: Sequence[Goal]) -> None:
         """Find the distances to many goals at once, where that is faster than one by one."""
-        asked = {goal.key(self.table.space): goal for goal in goals}
+        asked = {goal.key(self.listing.space): goal for goal in goals}
         unknown = {key: goal for key, goal in asked.items() if key not in self._cache}
         if len(unknown) > 1 and self.graph.finds_many_at_once:
             known = {key: self._cache[key] for key in asked if key in self._cache}
@@ -157,16 +159,16 @@ class Planner:
 
     def plan(self, values: Int[np.ndarray, " A"], goal: Goal) -> Plan:
         """The best path from a set to the goal."""
-        number = self.table.number_of(values)
+        number = self.listing.number_of(values)
         distances = self.distances(goal)
         if number != UNKNOWN and np.isfinite(distances.cost[number]):
-            return Plan(self.table, goal, values, distances.path(number))
+            return Plan(self.listing, goal, values, distances.path(number))
         if goal.satisfied_by(values):
-            return Plan(self.table, goal, values, (number,))
-        return Plan(self.table, goal, values, (), self._why_unreachable(number, goal))
+            return Plan(self.listing, goal, values, (number,))
+        return Plan(self.listing, goal, values, (), self._why_unreachable(number, goal))
 
     def _why_unreachable(self, number: int, goal: Goal) -> str:
-        if not len(self.table.satisfying(goal)):
+        if not len(self.listing.satisfying(goal)):
             return "no attribute set that was ever seen satisfies the goal."
         if number == UNKNOWN:
             return "the current attribute set was never seen in training."

@@ -13,7 +13,7 @@ from attribute_planner.environments.spaces import Action
 from attribute_planner.planning.episode_model import EPISODE_MODEL, EpisodeModel
 from attribute_planner.planning.plan import Planner
 from attribute_planner.planning.search import NOWHERE
-from attribute_planner.transitions.table import UNKNOWN
+from attribute_planner.transitions.numbering import UNKNOWN
 
 Failures = Callable[[np.ndarray], np.ndarray]
 """From targets `[K, A]` to how often each failed `[K]`."""
@@ -70,7 +70,7 @@ class Posterior:
 
     def left(self, source: Int[np.ndarray, " A"]) -> None:
         """The set was left without having reached the goal."""
-        self._departures[self._planner.table.number_of(source)] += 1
+        self._departures[self._planner.listing.number_of(source)] += 1
 
     def failures(self, source: Int[np.ndarray, " A"], targets: Int[np.ndarray, "K A"]) -> Float[np.ndarray, " K"]:
         """How often an attempt from a set at each target failed."""
@@ -92,12 +92,12 @@ class Posterior:
 
         failures: how often each target failed, if not from this set.
         """
-        table, number = self._planner.table, self._planner.table.number_of(values)
+        listing, number = self._planner.listing, self._planner.listing.number_of(values)
         if number == UNKNOWN or self._distances.successor[number] == NOWHERE:
             return None
-        row = table.edges_of(number)
-        numbers, c, steps = table.target[row], table.probability[row], np.maximum(table.duration[row], 1.0)
-        targets = table.values[numbers]
+        row = listing.edges_of(number)
+        numbers, c, steps = listing.target[row], listing.probability[row], np.maximum(listing.steps[row], 1.0)
+        targets = listing.values[numbers]
         failed = self.failures(values, targets) if failures is None else failures(targets)
         reached = self._model.attempt(c, failed)
         best = int(np.argmax(reached * self.value(numbers, np.maximum(left - steps, 1.0))))
@@ -120,8 +120,8 @@ class Published(Posterior):
         self, values: Int[np.ndarray, " A"], left: float, failures: Failures | None = None
     ) -> Target | None:
         del left, failures
-        table, number = self._planner.table, self._planner.table.number_of(values)
+        listing, number = self._planner.listing, self._planner.listing.number_of(values)
         if number == UNKNOWN or self._distances.successor[number] == NOWHERE:
             return None
         target = int(self._distances.successor[number])
-        return Target(table.values[target], float(table.probability[table.edge(number, target)]))
+        return Target(listing.values[target], float(listing.probability[listing.edge(number, target)]))

@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import dijkstra
 from attribute_planner.attributes import Goal
 from attribute_planner.planning.bellman_ford import SMALLEST_COST, bellman_ford
 from attribute_planner.planning.episode_model import edge_cost
-from attribute_planner.transitions.table import TransitionTable
+from attribute_planner.transitions.model import TransitionModel
 
 NOWHERE = -9999
 """The successor of a set that satisfies the goal or from which it cannot be reached (SciPy's own sentinel)."""
@@ -70,36 +70,28 @@ class Graph:
     horizon: number of steps of an episode, for the cost of durations; infinite to ignore durations.
     """
 
-    def __init__(self, table: TransitionTable, horizon: float = np.inf) -> None:
-        self.table, self.horizon = table, horizon
-        self._listing = table.listing()
-        self.cost = edge_cost(self._listing.probability, self._listing.steps, horizon) + TIE_BREAKER
+    def __init__(self, model: TransitionModel, horizon: float = np.inf) -> None:
+        self.listing, self.horizon = model.listing(), horizon
+        self.cost = edge_cost(self.listing.probability, self.listing.steps, horizon) + TIE_BREAKER
 
     def steps_between(self, source: Int[np.ndarray, " B"], target: Int[np.ndarray, " B"]) -> Float[np.ndarray, " B"]:
         """Steps of attempts at transitions that exist."""
-        number_of_sets = len(self._listing.words)
-        edges = np.searchsorted(self._edge_keys, source.astype(np.int64) * number_of_sets + target)
-        return np.maximum(self._listing.steps[edges], 1.0)
-
-    @cached_property
-    def _edge_keys(self) -> np.ndarray:
-        """`int64[E]` one ascending number per transition: transitions are sorted by source and target."""
-        return self._listing.source.astype(np.int64) * len(self._listing.words) + self._listing.target
+        return np.maximum(self.listing.steps[self.listing.edges_between(source, target)], 1.0)
 
     @cached_property
     def reversed(self) -> csr_array:
         """The graph with every edge reversed: one search from the goal finds the ways from everywhere."""
-        possible, size = np.isfinite(self.cost), len(self._listing.words)
-        ends = self._listing.target[possible], self._listing.source[possible]
+        possible, size = np.isfinite(self.cost), self.listing.num_nodes
+        ends = self.listing.target[possible], self.listing.source[possible]
         return csr_array((self.cost[possible], ends), shape=(size, size))
 
     def to_goal(self, goal: Goal) -> Distances:
         """The ways to the nearest of all sets that satisfy a goal."""
-        return self.to_sets(self.table.satisfying(goal))
+        return self.to_sets(self.listing.satisfying(goal))
 
     def to_sets(self, numbers: Int[np.ndarray, " n"]) -> Distances:
         """The ways to the nearest of some sets."""
-        size = len(self._listing.words)
+        size = self.listing.num_nodes
         if not len(numbers):
             return Distances(np.full(size, np.inf), np.full(size, NOWHERE, np.int32), self)
         cost, successor, _ = dijkstra(self.reversed, indices=numbers, min_only=True, return_predecessors=True)
@@ -113,8 +105,8 @@ class Graph:
     def to_goals(self, goals: Sequence[Goal]) -> list[Distances]:
         """The ways to each of several goals, all at once."""
         possible = np.isfinite(self.cost)
-        source, target = self._listing.source[possible], self._listing.target[possible]
-        ends = [self.table.satisfying(goal) for goal in goals]
-        costs, successors = bellman_ford(source, target, self.cost[possible], len(self._listing.words), ends)
+        source, target = self.listing.source[possible], self.listing.target[possible]
+        ends = [self.listing.satisfying(goal) for goal in goals]
+        costs, successors = bellman_ford(source, target, self.cost[possible], self.listing.num_nodes, ends)
         successors[successors < 0] = NOWHERE
         return [Distances(cost, successor, self) for cost, successor in zip(costs, successors, strict=True)]

@@ -27,6 +27,7 @@ from attribute_planner.phases.forward_model import FittedForwardModel
 from attribute_planner.phases.practise import Practised
 from attribute_planner.storage.arrays import Arrays, arrays_of, fill
 from attribute_planner.transitions.counting import TransitionCounts
+from attribute_planner.transitions.model import Listing
 from attribute_planner.transitions.symmetry_quotient import expanded, quotient
 from attribute_planner.transitions.table import TransitionTable, edge_order
 
@@ -68,7 +69,7 @@ def progress_arrays(progress: Progress) -> tuple[Arrays, Notes]:
         }
     if progress.practised is not None:
         practised = progress.practised
-        arrays |= table_arrays("practice", practised.table) | _train_state_arrays("", practised.train_state)
+        arrays |= table_arrays("practice", practised.table.listing()) | _train_state_arrays("", practised.train_state)
         if progress.log is not None and len(progress.log):
             arrays[ATTEMPT_LOG] = progress.log.rows
         notes["practice"] = {
@@ -100,7 +101,7 @@ def agent_arrays(agent: Agent, config: TrainConfig) -> tuple[Arrays, Notes]:
     return arrays, notes
 
 
-def table_arrays(prefix: str, table: TransitionTable) -> Arrays:
+def table_arrays(prefix: str, table: TransitionTable | Listing) -> Arrays:
     """A whole table."""
     names = ("words", "source", "target", "visits", "attempts", "successes", "spent")
     arrays = {f"{prefix}.{name}": getattr(table, name) for name in names}

@@ -14,7 +14,8 @@ import jax
 import numpy as np
 
 from attribute_planner.data.dataset import SPEC, SUFFIX, read_shard, shard_arrays, shards_in
-from attribute_planner.data.replay import Columns, Replay, ReplayState, widened
+from attribute_planner.data.replay import Replay, ReplayState
+from attribute_planner.data.replay_rows import Columns, widened
 from attribute_planner.environments.hidden_attributes import hidden_values, without_hidden_attributes
 from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.spec import EnvironmentSpec

@@ -1,0 +1,135 @@
+"""Steps of environments on the host, and of actors whose logic is Python."""
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from attribute_planner.attributes import AttributeSpace
+from attribute_planner.data.episodes import Episodes, Keep, attributes_of, ends_of
+from attribute_planner.data.trajectories import Actor, Trajectories
+from attribute_planner.environments.spaces import Action, Observation
+from attribute_planner.environments.vector_env import TimeStep, VectorEnv
+from attribute_planner.models.detector import AttributeDetector
+
+Key = jax.Array
+
+
+class Decision(NamedTuple):
+    """The actor's decision.
+
+    env_key, reset_key: keys for the environments, computed in the same call to save a dispatch.
+    """
+
+    memory: Any
+    action: Action
+    info: Any
+    env_key: Key
+    reset_key: Key
+
+
+def host_loop(
+    actor: Actor,
+    envs: VectorEnv,
+    episodes: Episodes,
+    length: int,
+    space: AttributeSpace,
+    key: Key,
+    detector: AttributeDetector | None,
+    keep: Keep,
+    episode_steps: int | None,
+) -> tuple[Episodes, Trajectories]:
+    """`advance`, one step after the other."""
+    decide, observe_and_decide = _host_calls(actor)
+    recorded, age = [], np.array(episodes.age)
+    pack = partial(_packed, space)
+    words, active, decision = pack(episodes.attributes), None, None
+    for number in range(length):
+        if decision is None:
+            decision = decide(actor, episodes.memory, episodes.observation, episodes.attributes, key, number)
+            active = actor.active(decision.memory)
+        if active is not None and not active.any():
+            episodes = episodes._replace(memory=decision.memory)
+            break
+        action = jax.tree.map(np.asarray, decision.action)
+        timestep = (
+            envs.step(action, decision.env_key) if active is None else envs.step_where(active, action, decision.env_key)
+        )
+        age += 1
+        truncated = timestep.truncated if episode_steps is None else timestep.truncated | (age >= episode_steps)
+        attributes = attributes_of(detector, timestep)
+        # The next decision is made at once. If an episode ends, it is made again with the first observation of the
+        # next.
+        seen = timestep.observation, attributes, timestep.terminated, truncated, timestep.states
+        memory, outcome, over, truncated, following = observe_and_decide(actor, decision.memory, seen, key, number + 1)
+        kept = {"observation": episodes.observation, "snapshot": episodes.states, "nothing": None}[keep]
+        after = pack(attributes)
+        recorded.append(
+            Trajectories(kept, words, action, decision.info, after, timestep.terminated, np.asarray(truncated), outcome)
+        )
+        over, active = np.array(over), actor.active(memory)
+        if active is not None:
+            over &= active
+        if over.any():
+            timestep, age, following = envs.reset_where(over, decision.reset_key), np.where(over, 0, age), None
+            attributes = attributes_of(detector, timestep)
+            after = pack(attributes)
+        episodes = Episodes(timestep.snapshot, timestep.observation, attributes, age, memory)
+        words, decision = after, following
+    return episodes, _stacked(recorded)
+
+
+def _host_calls(actor: Actor) -> tuple[Any, Any]:
+    return (_decide, _observe_and_decide) if actor.traceable else (_decide_in_python, _observe_in_python)
+
+
+def _decide_now(
+    actor: Actor, memory: Any, observation: Observation, attributes: Any, key: Key, number: Any
+) -> Decision:
+    act_key, env_key, reset_key = jax.random.split(jax.random.fold_in(key, number), 3)
+    return Decision(*actor.act(memory, observation, attributes, key=act_key), env_key, reset_key)
+
+
+@jax.jit
+def _observe_and_decide(actor: Actor, memory: Any, seen: tuple, key: Key, number: Any) -> tuple:
+    timestep = TimeStep(*seen)
+    memory, outcome = actor.observe(memory, timestep)
+    over, truncated = ends_of(actor, memory, timestep)
+    decision = _decide_now(actor, memory, timestep.observation, timestep.attributes, key, number)
+    return memory, outcome, over, truncated, decision
+
+
+_decide = jax.jit(_decide_now)
+
+
+def _decide_in_python(
+    actor: Actor, memory: Any, observation: Observation, attributes: Any, key: Key, number: int
+) -> Decision:
+    act_key, env_key, reset_key = _three_keys(key, number)
+    return Decision(*actor.act(memory, observation, attributes, key=act_key), env_key, reset_key)
+
+
+def _observe_in_python(actor: Actor, memory: Any, seen: tuple, key: Key, number: int) -> tuple:
+    del key, number
+    timestep = TimeStep(*seen)
+    memory, outcome = actor.observe(memory, timestep)
+    return memory, outcome, *ends_of(actor, memory, timestep), None
+
+
+@jax.jit
+def _three_keys(key: Key, number: Any) -> tuple[Key, Key, Key]:
+    act_key, env_key, reset_key = jax.random.split(jax.random.fold_in(key, number), 3)
+    return act_key, env_key, reset_key
+
+
+def _packed(space: AttributeSpace, attributes: Any) -> np.ndarray | None:
+    return None if attributes is None else np.asarray(space.pack(attributes))
+
+
+def _stacked(recorded: list[Trajectories]) -> Trajectories:
+    """`[T, ...]` arrays; stacked on the host, where that takes one call and not one for each step."""
+    if not recorded:
+        nothing = np.zeros((0, 0), bool)
+        return Trajectories(None, None, nothing, None, None, nothing, nothing, None)
+    return jax.tree.map(lambda *leaves: np.stack([np.asarray(leaf) for leaf in leaves]), *recorded)
