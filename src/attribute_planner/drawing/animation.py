@@ -70,6 +70,6 @@ def _font() -> ImageFont.ImageFont | ImageFont.FreeTypeFont:
 
 def _fitting(pen: ImageDraw.ImageDraw, text: str, width: int) -> str:
     """The text, shortened to the width of the image."""
-    while pen.textlength(text, font=_font()) > width:
+    while len(text) > 1 and pen.textlength(text, font=_font()) > width:
         text = text[:-2].rstrip(" ,…") + "…"
     return text
