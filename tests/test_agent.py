@@ -141,5 +141,5 @@ def test_another_estimate_of_the_same_practice(agent: Agent):
 
 def test_true_attributes_are_told_only_where_they_are_known(agent: Agent, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(type(agent.env), "has_attribute_fn", False)
-    with pytest.raises(ConfigurationError, match="gives no true attributes; the detector is the only source"):
+    with pytest.raises(ConfigurationError, match="has no attribute function; only the detector gives attributes"):
         agent.with_true_attributes()

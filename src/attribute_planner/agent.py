@@ -23,8 +23,9 @@ from attribute_planner.models.policy import GoalPolicy
 from attribute_planner.phases.detect import DetectorError
 from attribute_planner.planning.belief import perceive
 from attribute_planner.planning.episode import Episode
+from attribute_planner.planning.episode_model import DETERMINISTIC, EPISODE_MODEL, AttemptModel
 from attribute_planner.planning.execution import Execution
-from attribute_planner.planning.executor import Executor, Parts, executor_named
+from attribute_planner.planning.executor import EXECUTORS, Executor, Parts, executor_named
 from attribute_planner.planning.plan import Plan, Planner
 from attribute_planner.transitions.table import TransitionTable
 
@@ -49,7 +50,8 @@ class Agent:
     model_error: fraction of held-out steps on which the forward model was wrong.
     stop_on_any_change: whether an attempt ends with any change of the attributes.
     detector_error: the error of the detector on held-out labels; `None` if it is not known.
-    records: the last attempts of practice, for `diagnose`; `None` if they were not kept. They are not saved.
+    attempts: returns the last attempts of practice, for `diagnose`; `None` if they were not kept.
+    log_odds: by how much the log odds of attempts are higher than in practice, if that was measured (`AttemptModel`).
     """
 
     env: Environment
@@ -62,7 +64,8 @@ class Agent:
     model_error: float = 0.0
     stop_on_any_change: bool = True
     detector_error: DetectorError | None = None
-    records: AttemptRecord | None = None
+    attempts: Callable[[], AttemptRecord | None] | None = None
+    log_odds: float = 0.0
 
     def __repr__(self) -> str:
         size = f"{self.table.num_nodes:,} attribute sets, {self.table.num_edges:,} transitions"
@@ -84,9 +87,19 @@ class Agent:
         return replace(self, detector=None)
 
     @cached_property
+    def records(self) -> AttemptRecord | None:
+        """The last attempts of practice; of a loaded run, they are read when they are first asked for."""
+        return None if self.attempts is None else self.attempts()
+
+    @property
     def planner(self) -> Planner:
-        """Finds most probable paths in the agent's table."""
-        return Planner(self.table)
+        """Plans as execution does, for the steps of the main task."""
+        return self.planner_for(self._max_steps)
+
+    @property
+    def _max_steps(self) -> int:
+        """Steps of the main task, or of an episode if there are no tasks."""
+        return self.env.task(None).max_steps if self.env.tasks else self.env.episode_steps
 
     def goal(self, goal: NamedGoal) -> Goal:
         """A goal given as `{"switch_0": "red", "marine": ">=2"}` or as `"switch_0=red marine>=2"`."""
@@ -129,7 +142,7 @@ class Agent:
             require_positive("max_steps", max_steps)
         wanted, executor = self.goal(goal), executor_named(mode)
         reset_key, pursue_key = jax.random.split(jax.random.key(seed))
-        limit = max_steps or (self.env.task(None).max_steps if self.env.tasks else self.env.episode_steps)
+        limit = max_steps or self._max_steps
         envs = self.env.vector_env(1)
         envs.episode_steps = limit
         try:
@@ -156,7 +169,7 @@ class Agent:
 
         watch: called after every step with the number of episodes that have ended.
         """
-        planner = self._planner_for(executor, max_steps)
+        planner = self.planner_for(max_steps, executor)
         camera = envs.render if frames else None
         execution = Execution(self._parts, planner, executor, goals, max_steps, record, camera, watch)
         return pursue(execution, envs, timestep, self.env.attributes, key=key)
@@ -203,9 +216,11 @@ class Agent:
     def _planners(self) -> dict[float, Planner]:
         return {}
 
-    def _planner_for(self, executor: Executor, max_steps: int) -> Planner:
-        """The planner with the costs of an executor. It is cached, with its distances to known goals."""
+    def planner_for(self, max_steps: int, executor: Executor = EXECUTORS["default"]) -> Planner:
+        """The planner of an executor for episodes of `max_steps`. It is cached, with its distances to known goals."""
         horizon = float(max_steps) if executor.timed else np.inf
         if horizon not in self._planners:
-            self._planners[horizon] = Planner(self.table, horizon)
+            model = DETERMINISTIC if self.deterministic else EPISODE_MODEL
+            attempts = AttemptModel(model, self.max_attempt_steps, self.log_odds)
+            self._planners[horizon] = Planner(self.table, horizon, attempts=attempts)
         return self._planners[horizon]

@@ -14,6 +14,7 @@ from attribute_planner.data.attempt_log import AttemptLog
 from attribute_planner.data.examples import symmetric_counts
 from attribute_planner.data.replay import Replay
 from attribute_planner.environments.interface import Environment
+from attribute_planner.evaluation.calibrate import Calibration, calibrate
 from attribute_planner.learning.progress import Watch, no_callback
 from attribute_planner.models.detector import AttributeDetector
 from attribute_planner.models.observation_scaling import statistics_of
@@ -37,6 +38,7 @@ class Progress:
 
     replay: the replay buffer, for a policy that learns from one.
     log: the attempts, as positions in the replay buffer.
+    calibration: by how much attempts succeed more often when goals are pursued than in practice.
     """
 
     detected: Detected | None = None
@@ -46,6 +48,7 @@ class Progress:
     model_edges: TransitionTable | None = None
     replay: Replay | None = None
     log: AttemptLog | None = None
+    calibration: Calibration | None = None
 
 
 EVIDENCE = 5.0
@@ -55,6 +58,9 @@ NOTHING_YET = Progress()
 
 REFINE = 0x7266
 """Folded into the key of a run, for the search for missing attributes."""
+
+CALIBRATE = 0x6361
+"""Likewise for the episodes of calibration."""
 
 
 def train(
@@ -145,7 +151,14 @@ def train(
     agent = agent_of(env, config, detector, practised.train_state.policy, table, fitted_model, error)
     if replay is None or not len(log):
         return agent
-    return replace(agent, records=log.record(replay, env.attributes, env.observation))
+    records = log.record(replay, env.attributes, env.observation)
+    agent = replace(agent, attempts=lambda: records)
+    # How likely plans succeed: practice counts attempts, a few episodes tell how goals are reached.
+    calibration = calibrate(agent, config.steps, key=jax.random.fold_in(key, CALIBRATE))
+    if calibration is None:
+        return agent
+    watch("calibrate", 1.0, calibration._asdict(), calibration)
+    return replace(agent, log_odds=calibration.log_odds)
 
 
 def train_offline(

@@ -317,6 +317,7 @@ PRODUCTS = {
     "forward_model": "fitted_model",
     "practise": "practised",
     "model_edges": "model_edges",
+    "calibrate": "calibration",
 }
 """The field of `Progress` that each phase produces."""
 

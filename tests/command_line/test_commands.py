@@ -247,9 +247,10 @@ def test_a_missing_run_is_one_clear_line(command: list[str], tmp_path: Path, cap
     assert_one_clear_line(capsys, foreign, "is not a run directory: it holds no config.json")
 
 
-def test_diagnose_names_what_holds_an_agent_back(ignorant_run: Path, capsys: Printed):
-    status, said = run_json(capsys, "diagnose", str(ignorant_run), "--episodes", "0")
-    assert status == 0
+def test_diagnose_names_what_holds_an_agent_back(ignorant_run: Path, tmp_path: Path, capsys: Printed):
+    page = tmp_path / "page.html"
+    status, said = run_json(capsys, "diagnose", str(ignorant_run), "--episodes", "0", "--report", str(page))
+    assert status == 0 and page.read_text().startswith("<!doctype html>")
     assert said["findings"][0]["kind"] in ("unseen-value", "no-way") and said["findings"][0]["importance"] > 0.5
     assert main(["diagnose", str(ignorant_run), "--episodes", "0"]) == 0
     assert f"1. {said['findings'][0]['kind']}: " in capsys.readouterr().out

@@ -63,7 +63,27 @@ def test_values_that_were_never_seen_together_and_how_much_of_the_goal_was_reach
     space = AttributeSpace((ROOM.attributes[0], Attribute("lit")))
     table = table_of(space, [((0, 0), (0, 1), 1.0), ((0, 1), (0, 0), 1.0), ((0, 0), (1, 0), 1.0)])
     (first,) = diagnosed(table, "place=right lit", (0, 1)).findings
-    assert first.kind == "no-way" and "no set that satisfies it was ever seen" in first.message
+    assert first.kind == "no-way" and "no sets that satisfy it were ever seen" in first.message
+
+
+def test_exploration_that_sees_nothing_new_tells_impossible_goals_from_too_few_steps():
+    table = table_of(numbers(4), [((0,), (1,), 1.0), ((1,), (0,), 1.0), ((2,), (3,), 1.0)])
+    (first,) = diagnosed(table, "n=3", (0,)).findings
+    assert first.message.endswith("train for more steps.")
+    (first,) = diagnosed(replace(table, visits=np.full(3, 500.0)), "n=3", (0,)).findings
+    assert first.message.endswith("the goal seems to be impossible.")
+
+
+def test_attributes_that_are_too_fine_are_named_before_the_edges_that_were_hardly_tried():
+    """A dial with six values that matters to nothing; the door was tried once with each."""
+    space = AttributeSpace((Attribute("open"), Attribute("dial", range(6))))
+    turns = [((door, i), (door, (i + 1) % 6), 1.0) for door in (0, 1) for i in range(6)]
+    opens = [((door, i), (1 - door, i), 1.0) for door in (0, 1) for i in range(6)]
+    table = replace(table_of(space, turns + opens), estimator="posterior")
+    table = replace(table, visits=np.full(24, 40.0)).with_practice(np.ones(24), np.ones(24))
+    first, second, *_ = diagnosed(table, "open", *[(0, i) for i in range(6)]).findings
+    assert first.kind == "weak-edge" and first.evidence["attributes"] == ["dial"]
+    assert "splits 2 sets into 12" in first.message and "was rarely attempted" in second.message
 
 
 def test_a_start_that_was_never_seen():

@@ -5,14 +5,8 @@ import numpy as np
 
 from attribute_planner.algorithm import Progress
 from attribute_planner.attributes import Attribute, AttributeSpace
-from attribute_planner.evaluation.goal_meter import (
-    GoalMeter,
-    metrics_of,
-    num_unseen_values,
-    pursue_random_goals,
-    random_goals,
-    weakest_edge,
-)
+from attribute_planner.evaluation.goal_meter import GoalMeter, metrics_of, num_unseen_values, weakest_edge
+from attribute_planner.evaluation.random_goals import pursue_random_goals, random_goals
 from attribute_planner.planning.plan import Planner
 from tests.probes import RING, TINY, numbers, partial_goal, ring_agent, table_of
 

@@ -10,14 +10,17 @@ from attribute_planner.aliasing.records import AttemptRecord
 from attribute_planner.attributes import AttributeSpace
 from attribute_planner.diagnosis.finding import Finding
 from attribute_planner.diagnosis.weak_edges import WeakChange
+from attribute_planner.environments.splits import ComponentName
 
 OFF_PLANS = 0.05
 """Importance of a missing attribute that explains all failures of a change which no plan contains."""
 
 
-def aliasing(records: AttemptRecord, space: AttributeSpace, weak: Sequence[WeakChange]) -> list[Finding]:
+def aliasing(
+    records: AttemptRecord, space: AttributeSpace, weak: Sequence[WeakChange], component_name: ComponentName
+) -> list[Finding]:
     """The missing attributes that the attempts show; each is as important as the changes that it explains."""
-    found = find_aliasing(records, space, key=jax.random.key(0))
+    found = find_aliasing(records, space, key=jax.random.key(0), component_name=component_name)
     return [_finding(each, weak) for each in found if each.is_attribute]
 
 
@@ -26,7 +29,10 @@ def _finding(found: Aliasing, weak: Sequence[WeakChange]) -> Finding:
     loss = sum(each.loss for each in weak if _without_rest(each.change) in explained)
     importance = min(max(loss, OFF_PLANS * found.share_explained), 1.0)
     saved = found.to_json()
-    message = f"{saved.pop('message')} Training with refine=True adds it."
+    message = (
+        f"{saved.pop('message')} Training with refine=True adds it. If the change only takes longer from there, allow "
+        "longer attempts (practise.max_attempt_steps) or name finer attributes on the way."
+    )
     return Finding("aliasing", message, importance, saved)
 
 

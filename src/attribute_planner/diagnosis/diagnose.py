@@ -10,12 +10,17 @@ from attribute_planner.diagnosis.aliasing import aliasing
 from attribute_planner.diagnosis.calibration import measured_tasks, miscalibrated
 from attribute_planner.diagnosis.detector import detector_errors
 from attribute_planner.diagnosis.finding import Diagnosis, ordered
+from attribute_planner.diagnosis.fineness import too_fine
+from attribute_planner.diagnosis.noise import uncontrolled_attributes
+from attribute_planner.diagnosis.random_steps import RandomSteps, random_steps
 from attribute_planner.diagnosis.tasks import Asked, ask
 from attribute_planner.diagnosis.unseen_values import asks_for_unseen, unseen_values
 from attribute_planner.diagnosis.ways import missing_ways, slow_ways
 from attribute_planner.diagnosis.weak_edges import weak_changes, weak_edges
 from attribute_planner.environments.hidden_attributes import without_hidden_attributes
+from attribute_planner.environments.splits import ComponentName, component_name, indexed_name
 from attribute_planner.phases.detect import DetectorError
+from attribute_planner.planning.plan import Plan
 from attribute_planner.transitions.model import TransitionModel
 
 PLANS = 20
@@ -27,13 +32,21 @@ def diagnose(agent: Agent, *, episodes: int = 20, seed: int = 0) -> Diagnosis:
 
     episodes: number of episodes of each task; 0 to use plans only.
     """
-    return diagnosis_of_agent(agent, ask(agent, episodes or PLANS, run=episodes > 0, key=jax.random.key(seed)))
+    ask_key, steps_key = jax.random.split(jax.random.key(seed))
+    return diagnosis_of_agent(agent, ask(agent, episodes or PLANS, run=episodes > 0, key=ask_key), key=steps_key)
 
 
-def diagnosis_of_agent(agent: Agent, asked: Sequence[Asked]) -> Diagnosis:
-    """The diagnosis of an agent by the goals that it is asked for."""
-    given = len(without_hidden_attributes(agent.env).attributes)
-    return diagnosis_of(agent.table, asked, agent.detector_error, agent.records, given=given)
+def diagnosis_of_agent(agent: Agent, asked: Sequence[Asked], *, key: jax.Array) -> Diagnosis:
+    """The diagnosis of an agent by the goals that it is asked for, its attempts, and a few random steps."""
+    return diagnosis_of(
+        agent.table,
+        asked,
+        agent.detector_error,
+        agent.records,
+        random_steps(agent, key=key),
+        given=len(without_hidden_attributes(agent.env).attributes),
+        component_name=component_name(agent.env.observation),
+    )
 
 
 def diagnosis_of(
@@ -41,19 +54,34 @@ def diagnosis_of(
     asked: Sequence[Asked],
     detector_error: DetectorError | None = None,
     records: AttemptRecord | None = None,
+    steps: RandomSteps | None = None,
     *,
     given: int,
+    component_name: ComponentName = indexed_name,
 ) -> Diagnosis:
-    """The diagnosis of a model by the goals that are asked for; the first `given` attributes are not hidden."""
+    """The diagnosis of a model by the goals that are asked for; the first `given` attributes are not hidden.
+
+    Causes stand before what they explain, if both are as important.
+    """
     listing = model.listing()
     seen = [each for each in asked if not asks_for_unseen(each, listing, asked)]
-    measured = measured_tasks(asked)
+    measured, weak = measured_tasks(asked), weak_changes(listing, seen)
     findings = [] if detector_error is None else detector_errors(listing.space, detector_error)
     findings += unseen_values(listing, asked, given)
     findings += missing_ways(listing, seen) + slow_ways(listing, seen)
-    weak = weak_changes(listing, seen)
-    # Before the weak edges, whose cause it is.
-    findings += [] if records is None else aliasing(records, listing.space, weak)
+    noisy = [] if steps is None else uncontrolled_attributes(listing, steps, weak, given)
+    findings += noisy
+    findings += [] if records is None else aliasing(records, listing.space, weak, component_name)
+    findings += too_fine(listing, asked, weak, {each.evidence["attribute"] for each in noisy})
     findings += weak_edges(weak)
     findings += miscalibrated(measured)
-    return Diagnosis(ordered(findings), measured)
+    return Diagnosis(ordered(findings), measured, worst_plans(asked))
+
+
+def worst_plans(asked: Sequence[Asked]) -> list[Plan]:
+    """The least probable plan of each task."""
+    plans: dict[str, Plan] = {}
+    for each in asked:
+        known = plans.setdefault(each.task.name, each.plan)
+        plans[each.task.name] = min(known, each.plan, key=lambda plan: plan.probability)
+    return list(plans.values())

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from attribute_planner.planning.plan import Plan
+
 KINDS = {
     "unseen-value": "a declared value that training never saw",
     "no-way": "a goal to which no known transitions lead, or not within the step limit",
@@ -51,10 +53,12 @@ class Diagnosis:
 
     findings: the most important first; empty if nothing was found.
     measured: one entry for each task; empty if no episodes were run.
+    plans: the least probable plan of each task.
     """
 
     findings: list[Finding]
     measured: list[Measured] = field(default_factory=list)
+    plans: list[Plan] = field(default_factory=list)
 
     def __repr__(self) -> str:
         kinds = ", ".join(each.kind for each in self.findings)
@@ -80,6 +84,7 @@ class Diagnosis:
         return {
             "findings": [{**vars(each), "evidence": dict(each.evidence)} for each in self.findings],
             "tasks": [vars(each) for each in self.measured],
+            "plans": [{"goal": each.goal.text(each.space), **each.to_json()} for each in self.plans],
         }
 
 

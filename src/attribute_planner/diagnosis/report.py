@@ -63,8 +63,9 @@ class Report:
 
 def report_on(agent: Agent) -> Report:
     """Plans and episodes of all tasks of the agent's environment."""
-    asked = ask(agent, EPISODES, run=True, key=jax.random.key(0))
-    return report_of(asked, diagnosis_of_agent(agent, asked))
+    ask_key, steps_key = jax.random.split(jax.random.key(0))
+    asked = ask(agent, EPISODES, run=True, key=ask_key)
+    return report_of(asked, diagnosis_of_agent(agent, asked, key=steps_key))
 
 
 def report_of(asked: Sequence[Asked], diagnosis: Diagnosis) -> Report:

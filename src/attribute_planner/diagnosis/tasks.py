@@ -65,5 +65,6 @@ def _ask_task(agent: Agent, task: Task, draws: int, *, run: bool, key: Key) -> I
         return  # a task whose goals are all satisfied at the start asks for nothing
     finally:
         envs.close()
+    planner = agent.planner_for(task.max_steps)
     for number in range(draws):
-        yield agent.planner.plan(starts[number], wanted[number]), success[number]
+        yield planner.plan(starts[number], wanted[number]), success[number]

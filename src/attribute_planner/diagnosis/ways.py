@@ -9,8 +9,19 @@ from attribute_planner.diagnosis.finding import Finding
 from attribute_planner.diagnosis.tasks import Asked
 from attribute_planner.diagnosis.wording import percent, set_words
 from attribute_planner.planning.search import Graph
-from attribute_planner.transitions.model import TransitionModel
+from attribute_planner.transitions.model import Listing, TransitionModel
 from attribute_planner.transitions.numbering import UNKNOWN
+
+FEW_VISITS = 30
+"""A set that was entered and left fewer times may have ways on that were not seen."""
+
+MAX_NEW = 0.02
+"""While a larger share of the observed transitions is new, exploration is not complete."""
+
+
+def new_transitions(listing: Listing) -> float:
+    """The chance that the next observed transition is a new one, by Good and Turing: the share of those seen once."""
+    return float((listing.visits == 1).sum() / max(listing.visits.sum(), 1.0))
 
 
 def missing_ways(model: TransitionModel, asked: Sequence[Asked]) -> list[Finding]:
@@ -45,24 +56,27 @@ def end_of_the_way(graph: Graph, start: int, goal_values: np.ndarray, wanted: np
 
 def _no_way(graph: Graph, each: Asked, share: float) -> Finding:
     listing, plan = graph.listing, each.plan
-    space, goal = listing.space, plan.goal
-    start, ends = set_words(space, plan.start), len(listing.satisfying(goal))
-    number, where = listing.number_of(plan.start), ""
-    if number == UNKNOWN:
-        where = f"Episodes begin in {start}, which training never saw: train for more steps."
-    else:
-        wanted = np.asarray(goal.wanted)
-        end = listing.values[end_of_the_way(graph, number, np.asarray(goal.values), wanted)]
-        seen = {0: "no set that satisfies it was ever seen", 1: "1 set that satisfies it was seen"}.get(
-            ends, f"{ends} sets that satisfy it were seen"
-        )
+    number, start = listing.number_of(plan.start), set_words(listing.space, plan.start)
+    text, ends = plan.goal.text(listing.space), len(listing.satisfying(plan.goal))
+    where = f"Episodes begin in {start}, which training never saw: train for more steps."
+    if number != UNKNOWN:
+        end = end_of_the_way(graph, number, np.asarray(plan.goal.values), np.asarray(plan.goal.wanted))
+        seen = "1 set that satisfies it was" if ends == 1 else f"{ends or 'no'} sets that satisfy it were"
         where = (
-            f"From {start}, known transitions lead as far as {set_words(space, end)}; {seen}. The goal may be "
-            "impossible; if it is not, train for more steps."
+            f"From {start}, known transitions lead as far as {set_words(listing.space, listing.values[end])}; "
+            f"{seen} ever seen. {_exploration_of(listing, end)}"
         )
-    text = goal.text(space)
     message = f"No path to {text} is known, for {percent(share)} of the goals of the tasks. {where}"
     return Finding("no-way", message, share, {"task": each.task.name, "goal": text, "sets": ends})
+
+
+def _exploration_of(listing: Listing, number: int) -> str:
+    """Whether exploration has seen what can be seen from a set."""
+    entered, left = (int(listing.visits[ends == number].sum()) for ends in (listing.target, listing.source))
+    visits, new = f"Exploration entered that set {entered:,} times and left it {left:,} times", new_transitions(listing)
+    if max(entered, left) < FEW_VISITS or new > MAX_NEW:
+        return f"{visits}; {percent(new)} of the transitions that it sees are new: train for more steps."
+    return f"{visits}, and sees nothing new any more: the goal seems to be impossible."
 
 
 def _too_slow(graph: Graph, each: Asked, share: float) -> Finding:

@@ -14,6 +14,9 @@ from attribute_planner.transitions.model import Listing
 MIN_IMPORTANCE = 0.02
 """Transitions that fail a smaller share of the goals are not reported."""
 
+MAX_SUCCESS = 0.98
+"""Transitions that succeed more often are not reported, if they were tried often."""
+
 FEW_ATTEMPTS = 10
 """A transition with fewer attempts was rarely attempted."""
 
@@ -29,6 +32,7 @@ class WeakChange:
     loss: estimated share of the goals that fail because of it.
     share: share of the goals whose plans contain it.
     attempts, successes: of its edges on plans.
+    edges: number of these edges.
     """
 
     change: str
@@ -36,6 +40,17 @@ class WeakChange:
     share: float
     attempts: float
     successes: float
+    edges: int = 1
+
+    @property
+    def is_new(self) -> bool:
+        """Whether it was rarely attempted."""
+        return self.attempts < FEW_ATTEMPTS * self.edges
+
+    @property
+    def is_weak(self) -> bool:
+        """Whether it fails noticeably often."""
+        return self.successes < MAX_SUCCESS * self.attempts
 
 
 def weak_changes(listing: Listing, asked: Sequence[Asked]) -> list[WeakChange]:
@@ -60,7 +75,7 @@ def weak_changes(listing: Listing, asked: Sequence[Asked]) -> list[WeakChange]:
 
 def weak_edges(weak: Sequence[WeakChange]) -> list[Finding]:
     """The changes that fail a noticeable share of the goals."""
-    return [_finding(each) for each in weak if each.loss >= MIN_IMPORTANCE]
+    return [_finding(each) for each in weak if each.loss >= MIN_IMPORTANCE and (each.is_new or each.is_weak)]
 
 
 def cautious_success(listing: Listing) -> np.ndarray:
@@ -82,16 +97,19 @@ def _change(listing: Listing, edges: list[int], loss: np.ndarray, share: np.ndar
         min(float(share[edges].sum()), 1.0),
         float(listing.attempts[edges].sum()),
         float(listing.successes[edges].sum()),
+        len(edges),
     )
 
 
 def _finding(weak: WeakChange) -> Finding:
     tried = f"succeeded in {weak.successes:.0f} of {weak.attempts:.0f} recent attempts"
     advice = "Train for more steps, or allow longer attempts (practise.max_attempt_steps)"
-    if weak.attempts < FEW_ATTEMPTS:
-        tried = f"was rarely attempted ({weak.attempts:.0f} recent attempts)"
+    if weak.is_new:
+        each = "" if weak.edges == 1 else f" at {weak.edges} transitions"
+        tried = f"was rarely attempted ({weak.attempts:.0f} recent attempts{each})"
         advice = "Train for more steps"
     elif weak.successes < weak.attempts / 2:
+        advice += ", or add finer attributes on the way"
         advice += "; if it is only possible from some states, add the attribute that distinguishes them"
     message = f"Changing {weak.change} {tried}, and {percent(weak.share)} of the plans need it. {advice}."
     evidence = {

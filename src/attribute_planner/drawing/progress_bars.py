@@ -19,6 +19,7 @@ SHOWN = {
     },
     "refine": {"findings": "{0[0]}"},
     "model_edges": {"sets": "{:,} sets", "edges": "{:,} edges"},
+    "calibrate": {"reached": "{:.0%} of goals reached", "planned": "{:.0%} planned"},
 }
 """By phase, the metrics that are shown, and their formats. A metric that was not measured again is shown as it was."""
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float
 
-from attribute_planner.environments.spaces import Array, ObservationSpec
+from attribute_planner.environments.spaces import Array, FlatSpec, ObservationSpec
 from attribute_planner.errors import ConfigurationError
 
 ComponentName = Callable[[int], str]
@@ -25,6 +25,18 @@ MAX_LISTED_CODES = 6
 def indexed_name(component: int) -> str:
     """`observation[3]`, the default name of a component."""
     return f"observation[{component}]"
+
+
+def component_name(spec: ObservationSpec) -> ComponentName:
+    """Names by the parts of an observation, where they have names: `key`, or `board[3]`."""
+    names = [
+        part.name if part.size == 1 else f"{part.name}[{place}]"
+        for part in (spec.parts if isinstance(spec, FlatSpec) else ())
+        for place in range(part.size)
+    ]
+    return lambda component: (
+        names[component] if component < len(names) and names[component] else (indexed_name(component))
+    )
 
 
 def flat_observation(observation: Array, spec: ObservationSpec) -> Array:

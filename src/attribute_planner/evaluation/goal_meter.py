@@ -10,28 +10,22 @@ from typing import Any
 
 import jax
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import breadth_first_order
 
-from attribute_planner.agent import Agent
 from attribute_planner.algorithm import Progress, agent_so_far
 from attribute_planner.aliasing.records import change_words
-from attribute_planner.attributes import AttributeSpace, Goal
+from attribute_planner.attributes import AttributeSpace
 from attribute_planner.configuration import TrainConfig
-from attribute_planner.environments.hidden_attributes import without_hidden_attributes
 from attribute_planner.environments.interface import Environment
+from attribute_planner.evaluation.random_goals import pursue_random_goals
 from attribute_planner.planning.episode import Episode
-from attribute_planner.planning.executor import EXECUTORS
 from attribute_planner.planning.plan import Plan
-from attribute_planner.transitions.model import Listing
-from attribute_planner.transitions.numbering import UNKNOWN
 
 Key = jax.Array
 
 EPISODES = 32
 """Episodes of a measurement, at most; one for each environment of practice if those are fewer."""
 
-SHARE = 0.05
+SHARE = 0.03
 """Largest share of the time, and of the environment steps, that measurements take."""
 
 FIRST_AFTER = 20.0
@@ -70,51 +64,6 @@ class GoalMeter:
         elapsed = time.monotonic() - self._started
         in_time = self._seconds + self._last_seconds <= SHARE * elapsed
         return elapsed >= FIRST_AFTER and in_time and self._steps + self._last_steps <= SHARE * steps
-
-
-def pursue_random_goals(agent: Agent, count: int, *, key: Key) -> list[Episode]:
-    """`count` episodes from fresh starts; goals are random sets to which observed transitions lead from there."""
-    reset_key, goal_key, pursue_key = jax.random.split(key, 3)
-    envs, limit = agent.env.vector_env(count), agent.env.episode_steps
-    try:
-        timestep = envs.reset(reset_key)
-        starts = agent.detect(timestep)
-        goals = random_goals(agent, starts, np.random.default_rng(np.asarray(jax.random.key_data(goal_key))))
-        return agent.pursue(envs, timestep, goals, limit, EXECUTORS["default"], key=pursue_key)
-    finally:
-        envs.close()
-
-
-def random_goals(agent: Agent, starts: np.ndarray, random: np.random.Generator) -> list[Goal]:
-    """A set for each start `[B, A]`, drawn from those that observed transitions lead to; if there are none, from all.
-
-    Hidden attributes are not asked for. What cannot change in an episode, such as a destination, stays as it is: a
-    goal that no episode has ever reached from there is not counted as a failure.
-    """
-    listing, space = agent.table.listing(), agent.env.attributes
-    given = len(without_hidden_attributes(agent.env).attributes)
-    wanted = np.arange(len(space)) < given
-    seen, ways = listing.visits > 0, {}
-    ends = listing.source[seen], listing.target[seen]
-    graph = csr_array((np.ones(seen.sum()), ends), shape=(listing.num_nodes,) * 2)
-    goals = []
-    for start in starts:
-        number = listing.number_of(start)
-        if number not in ways:
-            ways[number] = _targets(listing, graph, number, start, given)
-        goals.append(Goal(listing.values[random.choice(ways[number])], wanted))
-    return goals
-
-
-def _targets(listing: Listing, graph: Any, number: int, start: np.ndarray, given: int) -> np.ndarray:
-    """The sets that can be reached and differ from the start; all others if there are none."""
-    differs = (listing.values[:, :given] != start[:given]).any(axis=1)
-    if number != UNKNOWN:
-        reached = np.zeros(listing.num_nodes, bool)
-        reached[breadth_first_order(graph, number, return_predecessors=False)] = True
-        if (reached & differs).any():
-            return np.flatnonzero(reached & differs)
-    return np.flatnonzero(differs)
 
 
 def metrics_of(episodes: Sequence[Episode]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ A failed attempt is evidence against availability, by Bayes' rule. The published
 time.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -68,3 +69,68 @@ EPISODE_MODEL = EpisodeModel()
 DETERMINISTIC = EpisodeModel(aliasing=0.95)
 """The same for a policy that always takes its most probable action: in the same state it fails in the same way. It is
 below 1 because an agent that returns to a set may be in another of its states."""
+
+NEGLIGIBLE = 1e-4
+"""Later attempts with a smaller probability are not followed."""
+
+
+@dataclass(frozen=True)
+class AttemptModel:
+    """How the attempts of an episode turn out, given what practice has counted.
+
+    episode: which failures repeat themselves.
+    max_attempt_steps: steps after which an attempt fails; `None`: failures take as long as successes.
+    log_odds: by how much the log odds of success are higher than in practice. Execution searches where practice only
+        follows the policy, and the policy has improved since the attempts that were counted.
+    """
+
+    episode: EpisodeModel = EPISODE_MODEL
+    max_attempt_steps: int | None = None
+    log_odds: float = 0.0
+
+    def success_within(self, c: Sequence[float], steps: Sequence[float], horizon: float) -> tuple[float, ...]:
+        """The probability of each transition of a chain, given the ones before; the product is that of the chain.
+
+        The chain must be completed within `horizon` steps. A failed attempt is made again while time is left. A
+        transition that is not available in this episode fails every time. Without a horizon nothing is made again, and
+        the probabilities are c, as published.
+
+        c, steps: c_π and mean duration of the attempts at each transition.
+        """
+        if not np.isfinite(horizon):
+            return tuple(c)
+        arrived, chances = np.zeros(int(horizon) + 1), []
+        arrived[0] = 1.0
+        for practised, mean in zip(c, steps, strict=True):
+            before, arrived = arrived, self._arrivals(arrived, practised, mean)
+            chances.append(float(arrived.sum() / before.sum()) if before.any() else 0.0)
+        return tuple(chances)
+
+    def _arrivals(self, before: Float[np.ndarray, " T"], practised: float, mean: float) -> Float[np.ndarray, " T"]:
+        """The probability of arriving after each number of steps, given that of setting out after each."""
+        chance, (success, failure) = self._shifted(practised), self.durations(practised, mean)
+        weight, by_chance = float(self.episode.attempt(chance)), 1.0 - float(self.episode.reliability(chance))
+        arrived = np.zeros_like(before)
+        for shift in range(success, len(arrived), failure):
+            arrived[shift:] += weight * before[:-shift]
+            weight *= by_chance
+            if weight < NEGLIGIBLE:
+                break
+        return arrived
+
+    def durations(self, c: float, mean: float) -> tuple[int, int]:
+        """Steps of a successful attempt and of a failed one, whose mean was counted."""
+        mean = max(mean, 1.0)
+        if self.max_attempt_steps is None or not 0 < c < 1:
+            return round(mean), round(mean)
+        success = float(np.clip((mean - (1 - c) * self.max_attempt_steps) / c, 1.0, mean))
+        return round(success), max(round((mean - c * success) / (1 - c)), 1)
+
+    def _shifted(self, c: float) -> float:
+        if not 0 < c < 1 or self.log_odds == 0:
+            return c
+        return float(1 / (1 + np.exp(-np.log(c / (1 - c)) - self.log_odds)))
+
+
+ATTEMPT_MODEL = AttemptModel()
+"""Attempts are as in practice."""

@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Int
 
 from attribute_planner.attributes import AttributeSpace, Goal, Value
+from attribute_planner.planning.episode_model import ATTEMPT_MODEL, AttemptModel
 from attribute_planner.planning.search import Distances, Graph
 from attribute_planner.transitions.evidence import EdgeEvidence
 from attribute_planner.transitions.model import Listing, TransitionModel
@@ -28,6 +29,8 @@ class Plan:
     start: values of the current set.
     path: numbers of the sets on the path, the current one first; empty if there is none.
     reason: why there is no path, in words; empty if there is one.
+    horizon: steps of the episode that it is made for.
+    attempts: how attempts turn out in an episode.
     """
 
     listing: Listing
@@ -35,6 +38,8 @@ class Plan:
     start: Int[np.ndarray, " A"]
     path: tuple[int, ...]
     reason: str = ""
+    horizon: float = np.inf
+    attempts: AttemptModel = ATTEMPT_MODEL
 
     @property
     def space(self) -> AttributeSpace:
@@ -57,9 +62,19 @@ class Plan:
         return tuple(self.listing.evidence(self.listing.edge(*pair)) for pair in pairs)
 
     @cached_property
+    def durations(self) -> tuple[float, ...]:
+        """Mean steps of an attempt at each transition on the path; zero if they were not counted."""
+        pairs = zip(self.path, self.path[1:], strict=False)
+        return tuple(float(self.listing.steps[self.listing.edge(*pair)]) for pair in pairs)
+
+    @cached_property
     def edges(self) -> tuple[float, ...]:
-        """The probability c_π of each transition on the path."""
-        return tuple(each.probability for each in self.evidence)
+        """The probability of each transition on the path, within the episode.
+
+        Attempts that fail are made again while time is left (`AttemptModel`). Without a horizon, these are c_π.
+        """
+        c = tuple(each.probability for each in self.evidence)
+        return self.attempts.success_within(c, self.durations, self.horizon)
 
     @property
     def probability(self) -> float:
@@ -113,7 +128,8 @@ class Plan:
     def __str__(self) -> str:
         if not self.reachable:
             return f"No plan: {self.reason}"
-        lines = [f"{len(self.edges)} steps, probability {self.probability:.1%}"]
+        within = f" within {self.horizon:.0f} environment steps" if np.isfinite(self.horizon) else ""
+        lines = [f"{len(self.edges)} steps, probability {self.probability:.1%}{within}"]
         for number, (change, evidence) in enumerate(zip(self.changes, self.evidence, strict=True), start=1):
             shown = ", ".join(f"{name} → {value}" for name, value in change.items())
             lines.append(f"{number:3d}. {shown}  {evidence}")
@@ -124,6 +140,7 @@ class Planner:
     """Plans on one transition model. Distances are cached per goal: planning again for a known goal is a look-up.
 
     horizon: steps of an episode, against which durations count (`edge_cost`); by default they do not, as published.
+    attempts: how attempts turn out in an episode, for the probability of plans.
     cached_goals: how many goals distances are cached for, unless more were prepared at once.
     """
 
@@ -132,10 +149,12 @@ class Planner:
         model: TransitionModel,
         horizon: float = np.inf,
         *,
+        attempts: AttemptModel = ATTEMPT_MODEL,
         cached_goals: int = 64,
     ) -> None:
         self.graph = Graph(model, horizon)
         self.listing = self.graph.listing
+        self._attempts = attempts
         self._cache: dict[tuple[int, int, int], Distances] = {}
         self._size = cached_goals
 
@@ -162,10 +181,13 @@ class Planner:
         number = self.listing.number_of(values)
         distances = self.distances(goal)
         if number != UNKNOWN and np.isfinite(distances.cost[number]):
-            return Plan(self.listing, goal, values, distances.path(number))
+            return self._plan(goal, values, distances.path(number))
         if goal.satisfied_by(values):
-            return Plan(self.listing, goal, values, (number,))
-        return Plan(self.listing, goal, values, (), self._why_unreachable(number, goal))
+            return self._plan(goal, values, (number,))
+        return self._plan(goal, values, (), self._why_unreachable(number, goal))
+
+    def _plan(self, goal: Goal, values: np.ndarray, path: tuple[int, ...], reason: str = "") -> Plan:
+        return Plan(self.listing, goal, values, path, reason, self.graph.horizon, self._attempts)
 
     def _why_unreachable(self, number: int, goal: Goal) -> str:
         if not len(self.listing.satisfying(goal)):

@@ -21,6 +21,10 @@ NOWHERE = -9999
 TIE_BREAKER = 1e-9
 """Added to the cost of each transition (nats), so that of equally probable paths the shortest is taken."""
 
+NEAR_EQUAL = 0.02
+"""The same within an episode: a path is taken although it has one more transition only if it is 2 % more probable. A
+smaller difference is within the error of c_π, and failed attempts can be made again."""
+
 
 @dataclass(frozen=True)
 class Distances:
@@ -55,7 +59,10 @@ class Distances:
         return total
 
     def value(self, numbers: Int[np.ndarray, " K"], left: Float[np.ndarray, " K"] | float) -> Float[np.ndarray, " K"]:
-        """The probability of reaching the goal in time, with `left` steps remaining; 0 for unknown sets (−1)."""
+        """The probability of reaching the goal in time, with `left` steps remaining; 0 for unknown sets (−1).
+
+        It includes the factor exp(−`NEAR_EQUAL`) of each transition, so that all choices prefer fewer transitions.
+        """
         cost = self.cost[numbers]
         if np.isfinite(self.graph.horizon):
             steps = self.steps[numbers]
@@ -72,7 +79,8 @@ class Graph:
 
     def __init__(self, model: TransitionModel, horizon: float = np.inf) -> None:
         self.listing, self.horizon = model.listing(), horizon
-        self.cost = edge_cost(self.listing.probability, self.listing.steps, horizon) + TIE_BREAKER
+        each = NEAR_EQUAL if np.isfinite(horizon) else TIE_BREAKER
+        self.cost = edge_cost(self.listing.probability, self.listing.steps, horizon) + each
 
     def steps_between(self, source: Int[np.ndarray, " B"], target: Int[np.ndarray, " B"]) -> Float[np.ndarray, " B"]:
         """Steps of attempts at transitions that exist."""

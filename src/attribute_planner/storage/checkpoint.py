@@ -36,6 +36,8 @@ Tree = TypeVar("Tree")
 
 AGENT_ONLY = "agent_only"
 """The note of a file that holds an agent without what is needed to continue training."""
+CALIBRATION = "calibration"
+"""The note of what calibration has measured."""
 QUOTIENT = "table.quotient"
 """The array that marks a table stored as its symmetry quotient."""
 ATTEMPT_LOG = "practice.attempt_log"
@@ -81,6 +83,8 @@ def progress_arrays(progress: Progress) -> tuple[Arrays, Notes]:
     if progress.model_edges is not None:
         arrays |= table_arrays("table", progress.model_edges)
         notes["model_edges"] = {}
+    if progress.calibration is not None:
+        notes[CALIBRATION] = progress.calibration._asdict()
     return arrays, notes
 
 
@@ -98,6 +102,8 @@ def agent_arrays(agent: Agent, config: TrainConfig) -> tuple[Arrays, Notes]:
     if agent.forward_model is not None:
         arrays |= arrays_of("forward_model", agent.forward_model)
         notes["forward_model"] = {"error": agent.model_error}
+    if agent.log_odds:
+        notes[CALIBRATION] = {"log_odds": agent.log_odds}
     return arrays, notes
 
 
@@ -158,6 +164,11 @@ def load_detector(env: Environment, config: TrainConfig, arrays: Arrays) -> Attr
 
 def _error_note(error: DetectorError) -> dict[str, Any]:
     return {**error._asdict(), "per_attribute": error.per_attribute.tolist()}
+
+
+def load_log_odds(notes: Notes) -> float:
+    """What calibration has measured; 0 if it has not."""
+    return notes.get(CALIBRATION, {"log_odds": 0.0})["log_odds"]
 
 
 def load_detector_error(notes: Notes) -> DetectorError | None:

@@ -15,6 +15,7 @@ from typing import Any
 
 from attribute_planner.agent import Agent
 from attribute_planner.algorithm import Progress, agent_of, new_replay
+from attribute_planner.aliasing.records import AttemptRecord
 from attribute_planner.attributes import AttributeSpace
 from attribute_planner.configuration import TrainConfig
 from attribute_planner.data.dataset import EXPERIENCE
@@ -38,6 +39,7 @@ from attribute_planner.storage.checkpoint import (
     load_detector,
     load_detector_error,
     load_forward_model,
+    load_log_odds,
     load_policy,
     load_progress,
     load_table,
@@ -201,7 +203,18 @@ class RunDirectory:
         learned, error = load_policy(env, config, arrays), load_detector_error(notes)
         if config.practise.method == "given":
             learned = self._given_policy(env, learned, policy)
-        return agent_of(env, config, detector, learned, table, fitted_model, error)
+        agent = agent_of(env, config, detector, learned, table, fitted_model, error)
+        agent = replace(agent, log_odds=load_log_odds(notes))
+        return agent if "experience" not in notes else replace(agent, attempts=lambda: self.attempts(env))
+
+    def attempts(self, env: Environment) -> AttemptRecord | None:
+        """The last attempts of practice; `None` if they, or the recorded steps of which they consist, were not kept."""
+        if not (self.path / EXPERIENCE).exists():
+            return None
+        begun = self.progress(env)
+        if begun.replay is None or begun.log is None or not len(begun.log):
+            return None
+        return begun.log.record(begun.replay, env.attributes, env.observation)
 
     def _given_policy(self, env: Environment, saved: GoalPolicy, policy: Predicts | None) -> GoalPolicy:
         if policy is None:

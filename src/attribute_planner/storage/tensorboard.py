@@ -25,11 +25,11 @@ class TensorBoardWriter:
         self._writer = EventFileWriter(str(path))
 
     def write(self, phase: str, metrics: dict[str, Any]) -> None:
-        """Write the metrics of one epoch that are numbers."""
+        """Write the metrics of one epoch."""
         values = [
             self._summary.Summary.Value(tag=f"{phase}/{name}", simple_value=float(value))
             for name, value in metrics.items()
-            if not isinstance(value, list | str)
+            if not isinstance(value, (list, str))
         ]
         step = next((int(metrics[name]) for name in STEPS if name in metrics), 0)
         self._writer.add_event(self._event.Event(step=step, summary=self._summary.Summary(value=values)))

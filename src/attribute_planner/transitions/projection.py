@@ -13,6 +13,7 @@ from scipy import stats
 from attribute_planner.attributes import AttributeSpace, Goal
 from attribute_planner.errors import ConfigurationError
 from attribute_planner.transitions.counting import RowIndex
+from attribute_planner.transitions.model import Listing
 from attribute_planner.transitions.table import TransitionTable
 
 PREVENTION_P_VALUE = 0.05
@@ -29,6 +30,21 @@ TOLERANCE = 0.1
 
 NO_CHANGE = -1
 """The kind of change of an edge that changes no other attribute."""
+
+
+def as_table(listing: Listing, estimator: str = "posterior") -> TransitionTable:
+    """The table with the sets, transitions and statistics of a listing."""
+    return TransitionTable(
+        listing.space,
+        listing.words,
+        listing.source,
+        listing.target,
+        listing.visits,
+        listing.attempts,
+        listing.successes,
+        estimator,
+        listing.spent,
+    )
 
 
 def project(table: TransitionTable, keep: Sequence[str]) -> TransitionTable:

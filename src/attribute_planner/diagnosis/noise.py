@@ -1,0 +1,99 @@
+"""Attributes that change by themselves: at random, or with every step, whatever the agent does.
+
+Such an attribute splits every set, and so the evidence about every transition. In a few random steps it shows: the
+action does not tell its next value, nor does the observation tell when it changes, as it would for what moves on by
+inertia.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Bool, Int
+from scipy import stats
+
+from attribute_planner.aliasing.evidence import evidence_for
+from attribute_planner.aliasing.split_search import best_split, one_hot_blocks
+from attribute_planner.diagnosis.finding import Finding
+from attribute_planner.diagnosis.random_steps import RandomSteps
+from attribute_planner.diagnosis.weak_edges import WeakChange
+from attribute_planner.diagnosis.wording import percent
+from attribute_planner.transitions.model import Listing
+from attribute_planner.transitions.projection import as_table, project
+
+MIN_RATE = 0.03
+"""Attributes that change in a smaller share of the steps are not looked at."""
+
+SIGNIFICANCE = 0.001
+"""Chance of a dependence on action or observation if there is none."""
+
+HARMLESS = 0.05
+"""Importance of an attribute that changes by itself if plans succeed all the same."""
+
+
+def uncontrolled_attributes(
+    listing: Listing, steps: RandomSteps, weak: Sequence[WeakChange], given: int
+) -> list[Finding]:
+    """One finding for each of the first `given` attributes that changes by itself.
+
+    It is as important as all weak transitions together: it makes each of them several, which are tried less often.
+    """
+    importance = min(max(sum(each.loss for each in weak), HARMLESS), 1.0)
+    return [_finding(listing, steps, number, importance) for number in range(given) if changes_by_itself(steps, number)]
+
+
+def changes_by_itself(steps: RandomSteps, attribute: int) -> bool:
+    """Whether an attribute changes often, and neither the action nor the observation tells how."""
+    before, after = steps.values[:, attribute], steps.after[:, attribute]
+    changed = before != after
+    if changed.mean() < MIN_RATE or depends_on(steps.action, before, after):
+        return False
+    return not is_predictable(steps, changed, before)
+
+
+def depends_on(action: Int[np.ndarray, " n"], before: Int[np.ndarray, " n"], after: Int[np.ndarray, " n"]) -> bool:
+    """Whether the next value depends on the action, among steps with the same value before: a χ² test."""
+    statistic = freedom = 0.0
+    for value in np.unique(before):
+        rows = before == value
+        _, first = np.unique(action[rows], return_inverse=True)
+        _, second = np.unique(after[rows], return_inverse=True)
+        counts = np.zeros((first.max() + 1, second.max() + 1))
+        np.add.at(counts, (first, second), 1)
+        expected = counts.sum(axis=1, keepdims=True) * counts.sum(axis=0) / counts.sum()
+        statistic += ((counts - expected) ** 2 / expected).sum()
+        freedom += (counts.shape[0] - 1) * (counts.shape[1] - 1)
+    return freedom > 0 and bool(stats.chi2.sf(statistic, freedom) < SIGNIFICANCE)
+
+
+def is_predictable(steps: RandomSteps, changed: Bool[np.ndarray, " n"], before: Int[np.ndarray, " n"]) -> bool:
+    """Whether a split of the observation, found in one half of the environments, tells in the other when it changes."""
+    stratum = np.unique(before, return_inverse=True)[1]
+    rate = np.bincount(stratum, weights=changed) / np.bincount(stratum)
+    residual, half = changed - rate[stratum], steps.env % 2 == 0
+    if not residual.any():
+        return False
+    blocks, random = one_hot_blocks(steps.features), np.random.default_rng(0)
+    for fitted in (half, ~half):
+        split = best_split(steps.features[fitted], residual[fitted] - residual[fitted].mean(), blocks, random)
+        if split is None:
+            return False
+        evidence = evidence_for(np.asarray(split.holds(steps.features[~fitted])), changed[~fitted], stratum[~fitted])
+        if evidence.p_value >= SIGNIFICANCE:
+            return False
+    return True
+
+
+def _finding(listing: Listing, steps: RandomSteps, number: int, importance: float) -> Finding:
+    name, names = listing.space.names[number], listing.space.names
+    rate = float((steps.values[:, number] != steps.after[:, number]).mean())
+    others = [other for other in names if other != name]
+    merged = (
+        f" Without it, {listing.num_nodes} sets become {project(as_table(listing), others).num_nodes}."
+        if others
+        else ""
+    )
+    message = (
+        f"{name} changes in {percent(rate)} of random steps, whatever the action: it is noise, or changes by itself, "
+        f"and makes every set several.{merged} Leave it out, or describe something that the agent can change."
+    )
+    return Finding("noise", message, importance, {"attribute": name, "rate": rate})

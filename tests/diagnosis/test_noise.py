@@ -1,0 +1,58 @@
+import numpy as np
+
+from attribute_planner.attributes import Attribute, AttributeSpace
+from attribute_planner.diagnosis.noise import changes_by_itself, uncontrolled_attributes
+from attribute_planner.diagnosis.random_steps import RandomSteps
+from tests.probes import table_of
+
+STEPS = 2_400
+RANDOM = np.random.default_rng(0)
+ACTION = RANDOM.integers(0, 3, STEPS)
+ENV = np.arange(STEPS) % 16
+
+
+def steps(before: np.ndarray, after: np.ndarray, *observed: np.ndarray) -> RandomSteps:
+    """Random steps with one attribute."""
+    features = np.stack([before, *observed], axis=1).astype(np.float32)
+    return RandomSteps(before[:, None], after[:, None], features, ACTION, ENV)
+
+
+def test_an_attribute_that_is_drawn_at_random_is_noise():
+    before, after = RANDOM.integers(0, 3, (2, STEPS))
+    assert changes_by_itself(steps(before, after, RANDOM.normal(size=STEPS)), 0)
+
+
+def test_a_clock_changes_by_itself():
+    before = RANDOM.integers(0, 8, STEPS)
+    assert changes_by_itself(steps(before, (before + 1) % 8), 0)
+
+
+def test_what_an_action_changes_is_not_noise():
+    before = RANDOM.integers(0, 5, STEPS)
+    # It changes with every step, but the action says how; and: it changes by chance, with one action only.
+    assert not changes_by_itself(steps(before, (before + np.where(ACTION == 0, 1, 4)) % 5), 0)
+    toggled = (ACTION == 1) & (RANDOM.random(STEPS) < 0.3)
+    assert not changes_by_itself(steps(before % 2, (before % 2) ^ toggled), 0)
+
+
+def test_what_moves_on_by_inertia_is_not_noise():
+    position, speed = RANDOM.uniform(0, 1, STEPS), RANDOM.normal(size=STEPS)
+    before, after = (position > 0.5).astype(int), (position + 0.2 * speed > 0.5).astype(int)
+    assert not changes_by_itself(steps(before, after, position, speed), 0)
+
+
+def test_what_hardly_changes_is_not_noise():
+    before = np.zeros(STEPS, int)
+    assert not changes_by_itself(steps(before, (RANDOM.random(STEPS) < 0.01).astype(int)), 0)
+
+
+def test_the_finding_says_how_many_sets_are_left_without_it():
+    space = AttributeSpace((Attribute("lamp"), Attribute("flicker")))
+    table = table_of(space, [((0, 0), (1, 0), 1.0), ((0, 1), (1, 1), 1.0)])
+    lamp = RANDOM.integers(0, 2, STEPS)
+    flicker, later = RANDOM.integers(0, 2, (2, STEPS))
+    values, after = np.stack([lamp, flicker], axis=1), np.stack([lamp ^ (ACTION == 0), later], axis=1)
+    seen = RandomSteps(values, after, values.astype(np.float32), ACTION, ENV)
+    (found,) = uncontrolled_attributes(table.listing(), seen, [], 2)
+    assert found.kind == "noise" and found.evidence["attribute"] == "flicker"
+    assert "Without it, 4 sets become 2." in found.message
