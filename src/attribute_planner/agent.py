@@ -23,7 +23,7 @@ from attribute_planner.models.policy import GoalPolicy
 from attribute_planner.phases.detect import DetectorError
 from attribute_planner.planning.belief import perceive
 from attribute_planner.planning.episode import Episode
-from attribute_planner.planning.episode_model import DETERMINISTIC, EPISODE_MODEL, AttemptModel
+from attribute_planner.planning.episode_model import DETERMINISTIC, EPISODE_MODEL, SEARCHING, AttemptModel
 from attribute_planner.planning.execution import Execution
 from attribute_planner.planning.executor import EXECUTORS, Executor, Parts, executor_named
 from attribute_planner.planning.plan import Plan, Planner
@@ -221,6 +221,8 @@ class Agent:
         horizon = float(max_steps) if executor.timed else np.inf
         if horizon not in self._planners:
             model = DETERMINISTIC if self.deterministic else EPISODE_MODEL
+            if self.forward_model is not None and executor.lookahead:
+                model = SEARCHING
             attempts = AttemptModel(model, self.max_attempt_steps, self.log_odds)
             self._planners[horizon] = Planner(self.table, horizon, attempts=attempts)
         return self._planners[horizon]

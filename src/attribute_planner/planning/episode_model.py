@@ -70,6 +70,9 @@ DETERMINISTIC = EpisodeModel(aliasing=0.95)
 """The same for a policy that always takes its most probable action: in the same state it fails in the same way. It is
 below 1 because an agent that returns to a set may be in another of its states."""
 
+SEARCHING = EpisodeModel(aliasing=0.0)
+"""The same for lookahead, in the probability of a plan: after a failure it takes another action."""
+
 NEGLIGIBLE = 1e-4
 """Later attempts with a smaller probability are not followed."""
 
