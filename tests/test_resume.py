@@ -30,7 +30,6 @@ REPLAYED = replace(
         method="dqn",
         stop_on_any_change=False,
         goal_sampling="planned",
-        shortcuts=2,
         num_envs=4,
         rollout_length=10,
         rollouts_per_epoch=2,

@@ -52,6 +52,7 @@ class Agent:
     detector_error: the error of the detector on held-out labels; `None` if it is not known.
     attempts: returns the last attempts of practice, for `diagnose`; `None` if they were not kept.
     log_odds: by how much the log odds of attempts are higher than in practice, if that was measured (`AttemptModel`).
+    repeatable: how often an action led to the same observation again in an episode of practice.
     """
 
     env: Environment
@@ -66,6 +67,7 @@ class Agent:
     detector_error: DetectorError | None = None
     attempts: Callable[[], AttemptRecord | None] | None = None
     log_odds: float = 0.0
+    repeatable: float = 1.0
 
     def __repr__(self) -> str:
         size = f"{self.table.num_nodes:,} attribute sets, {self.table.num_edges:,} transitions"
@@ -210,6 +212,7 @@ class Agent:
             self.forward_model,
             self.model_error,
             self.stop_on_any_change,
+            self.repeatable,
         )
 
     @cached_property

@@ -25,7 +25,7 @@ from attribute_planner.phases.forward_model import FittedForwardModel, add_model
 from attribute_planner.phases.offline import practise_offline
 from attribute_planner.phases.practise import Practised, practise
 from attribute_planner.phases.refine import refine_attributes
-from attribute_planner.transitions.counting import TransitionCounts
+from attribute_planner.transitions.counting import TransitionCounts, merged
 from attribute_planner.transitions.model import TransitionModel
 from attribute_planner.transitions.table import TransitionTable, table_of_counts
 
@@ -103,7 +103,7 @@ def train(
             replay=replay,
             watch=watch,
         )
-        possible = possible_transitions(env, explored.counts, config)
+        possible = possible_transitions(env, seen(explored, practised), config)
         if possible.num_edges == 0 and until < 1:
             continue
         # Optional: a forward model, from the same steps.
@@ -140,7 +140,7 @@ def train(
                 detected = detect(env, config.detect, key=detect_key, watch=watch)
                 detector = detected.detector if detected else None
     assert explored is not None and practised is not None
-    table = final_table(possible_transitions(env, explored.counts, config), practised.table, config)
+    table = final_table(possible_transitions(env, seen(explored, practised), config), practised.table, config)
     if fitted_model is not None and config.adds_model_edges:
         assert explored.examples is not None
         table = add_model_edges(
@@ -148,7 +148,9 @@ def train(
         )
         watch("model_edges", 1.0, {"sets": table.num_nodes, "edges": table.num_edges}, table)
     error = None if detected is None else detected.error
-    agent = agent_of(env, config, detector, practised.train_state.policy, table, fitted_model, error)
+    agent = agent_of(
+        env, config, detector, practised.train_state.policy, table, fitted_model, error, practised.repeatable
+    )
     if replay is None or not len(log):
         return agent
     records = log.record(replay, env.attributes, env.observation)
@@ -195,6 +197,13 @@ def new_replay(config: TrainConfig) -> Replay | None:
     return Replay(getattr(practise, practise.method).capacity) if practise.reacher.replays else None
 
 
+def seen(explored: Explored, practised: Practised | None) -> TransitionCounts:
+    """All transitions that were seen: in exploration, and in practice where its steps are recorded."""
+    if practised is None or practised.counts is None:
+        return explored.counts
+    return merged(explored.counts, practised.counts)
+
+
 def possible_transitions(env: Environment, counts: TransitionCounts, config: TrainConfig) -> TransitionTable:
     """The table of the transitions that exploration counted, without practice."""
     counts = symmetric_counts(env, counts) if config.explore.symmetric else counts
@@ -202,7 +211,7 @@ def possible_transitions(env: Environment, counts: TransitionCounts, config: Tra
 
 
 def final_table(possible: TransitionTable, practised: TransitionModel, config: TrainConfig) -> TransitionTable:
-    """c_π: all possible transitions with the statistics of practice; shortcuts only if they were tried often."""
+    """c_π: all possible transitions with the statistics of practice; those never seen only if they were tried often."""
     table = possible.with_edges(practised).with_practice_of(practised)
     return table.tried(EVIDENCE) if config.practise.reacher.replays else table
 
@@ -230,8 +239,10 @@ def agent_so_far(env: Environment, config: TrainConfig, progress: Progress) -> A
     ):
         return None
     detector, error = (None, None) if detected is None else detected
-    table = final_table(possible_transitions(env, explored.counts, config), practised.table, config)
-    return agent_of(env, config, detector, practised.train_state.policy, table, progress.fitted_model, error)
+    table = final_table(possible_transitions(env, seen(explored, practised), config), practised.table, config)
+    return agent_of(
+        env, config, detector, practised.train_state.policy, table, progress.fitted_model, error, practised.repeatable
+    )
 
 
 def agent_of(
@@ -242,6 +253,7 @@ def agent_of(
     table: TransitionTable,
     fitted_model: FittedForwardModel | None = None,
     detector_error: DetectorError | None = None,
+    repeatable: float = 1.0,
 ) -> Agent:
     """The agent made of these parts, with the settings that its training gives it."""
     forward_model, model_error = (None, 0.0) if fitted_model is None else fitted_model[:2]
@@ -256,4 +268,5 @@ def agent_of(
         model_error,
         config.practise.stop_on_any_change,
         detector_error,
+        repeatable=repeatable,
     )

@@ -103,7 +103,6 @@ HOST = TrainConfig(
         max_attempt_steps=50,
         stop_on_any_change=False,
         goal_sampling="planned",
-        shortcuts=16,
     ),
     rounds=20,
 )

@@ -145,7 +145,7 @@ def explored_in(
 
 def with_given_policy(config: TrainConfig) -> TrainConfig:
     """The settings for a policy that was made elsewhere."""
-    return replace(config, practise=replace(config.practise, method="given", deterministic=True, shortcuts=0))
+    return replace(config, practise=replace(config.practise, method="given", deterministic=True))
 
 
 def given_policy(spec: EnvironmentSpec, config: TrainConfig, policy: Predicts) -> GoalPolicy:

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from attribute_planner.data.replay import Replay, ReplayBatch, remember
+from attribute_planner.data.replay import GoalShares, Replay, ReplayBatch, remember
 from attribute_planner.data.trajectories import Trajectories
 from attribute_planner.environments.graph_world import graph_world
 from attribute_planner.errors import ConfigurationError
@@ -115,7 +115,7 @@ def corridor_replay() -> Replay:
 
 
 def corridor_batch(count: int) -> ReplayBatch:
-    return corridor_replay().sample(count, hindsight=1.0, discount=0.9, n_step=3, random=np.random.default_rng(0))
+    return corridor_replay().sample(count, GoalShares(1.0), discount=0.9, n_step=3, random=np.random.default_rng(0))
 
 
 def test_dqn_solves_a_corridor_from_random_steps():
@@ -158,7 +158,13 @@ def test_a_learner_waits_until_enough_steps_are_pending():
 
 def test_goals_in_hindsight_become_rarer():
     config = DQNConfig(hindsight=0.6, last_hindsight=0.2)
-    assert [config.hindsight_at(remaining) for remaining in (1.0, 0.5, 0.0)] == pytest.approx([0.6, 0.4, 0.2])
+    shares = [config.goals_at(remaining).hindsight for remaining in (1.0, 0.5, 0.0)]
+    assert shares == pytest.approx([0.6, 0.4, 0.2])
+
+
+def test_returns_become_shorter():
+    config = DQNConfig(n_step=9, last_n_step=1)
+    assert [config.n_step_at(remaining) for remaining in (1.0, 0.5, 0.0)] == [9, 5, 1]
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,7 @@ def test_the_end_of_an_episode_fails_the_attempt_and_its_time_limit_interrupts_i
     memory, cut = judged([0], truncated=True)
     assert (cut.ended.tolist(), memory.idle.tolist()) == ([False], [True])
     assert judged([1], truncated=True)[1].reached.tolist() == [True]
-    assert judged([1], terminated=True)[1].reached.tolist() == [True]
+    assert judged([1], terminated=True)[1].reached.tolist() == [False], "the way leads on from there"
 
 
 def test_an_episode_ends_between_attempts_when_no_other_may_begin():

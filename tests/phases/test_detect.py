@@ -54,7 +54,9 @@ class Undescribed(Hosted):
 
 
 def test_an_environment_with_neither_f_nor_labels_is_an_error():
-    with pytest.raises(ConfigurationError, match="hosted gives neither f nor labels: pass describe=… or labelled=…"):
+    with pytest.raises(
+        ConfigurationError, match="hosted has no attribute function and no labels: pass describe=… or labelled=…"
+    ):
         detect(Undescribed(RING), TINY.detect, key=KEY, watch=no_callback)
 
 

@@ -9,14 +9,12 @@ from attribute_planner import algorithm
 from attribute_planner.evaluation.evaluate import evaluate
 from attribute_planner.phases.goal_sampling import (
     FAR_SETS,
-    LONGEST_SHORTCUT,
     SPREAD,
     FarSets,
     edge_on_the_way,
     optimistic,
     plan_to_far_sets,
     rarely_reached,
-    with_shortcuts,
 )
 from attribute_planner.transitions.table import UNKNOWN
 from tests.probes import RING, TINY, numbers, table_of
@@ -85,30 +83,6 @@ ROW = table_of(numbers(8), [((i,), (i + 1,), 1.0) for i in range(7)])
 def ends(table) -> set[tuple[int, int]]:
     pairs = zip(table.values[table.source, 0].tolist(), table.values[table.target, 0].tolist(), strict=True)
     return set(pairs)
-
-
-def test_shortcuts_skip_sets_along_paths():
-    more = with_shortcuts(ROW, 200, key=jax.random.key(0))
-    steps = {target - source for source, target in ends(more)}
-    assert steps == set(range(1, LONGEST_SHORTCUT + 1)), "never back, never farther"
-    assert ends(ROW) <= ends(more)
-    # With so many paths, all of them are found.
-    assert len(ends(more)) == 7 + 6 + 5 + 4
-    old = more.visits > 0
-    assert old.sum() == 7
-    assert more.attempts[old].tolist() == [1000.0] * 7, "what was practised stays"
-    assert more.attempts[~old].sum() == 0
-
-
-def test_without_a_path_of_two_transitions_there_is_no_shortcut():
-    pair = table_of(numbers(4), [((0,), (1,), 1.0), ((2,), (3,), 1.0)])
-    assert with_shortcuts(pair, 50, key=jax.random.key(0)) is pair
-
-
-def test_shortcuts_follow_the_likeliest_path():
-    # By way of 1 or of 2 to 3; the way over 2 has failed.
-    fork = table_of(numbers(4), [((0,), (1,), 1.0), ((1,), (3,), 1.0), ((0,), (2,), 1.0), ((2,), (3,), 0.1)])
-    assert ends(with_shortcuts(fork, 50, key=jax.random.key(0))) - ends(fork) == {(0, 3)}
 
 
 def test_estimates_are_optimistic():

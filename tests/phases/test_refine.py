@@ -44,7 +44,7 @@ REFINING = replace(
     refine=True,
     explore=replace(TINY.explore, steps=2_400, policy="random", num_envs=16),
     practise=PractiseConfig(
-        steps=9_600,
+        steps=19_200,
         method="dqn",
         max_attempt_steps=2,
         stop_on_any_change=False,

@@ -214,16 +214,17 @@ def test_an_attempt_holds_its_target_through_sets_that_promise_less():
     assert outcomes(holding(table, mode="paper")) == [DEVIATED, DEVIATED, ARRIVED]
 
 
-def test_an_attempt_accepts_a_set_that_promises_no_less_than_its_target():
-    # On the way to 2, set 1 is worth as much as the target: it is as sure to lead to the goal.
+def test_an_attempt_goes_on_unless_another_target_is_the_better_bet():
+    # On the way to 2, set 1 is reached. Nothing is known of the way from there to 2.
     table = table_of(numbers(5), [((0,), (2,), 0.9), ((2,), (3,), 0.5), ((1,), (3,), 0.5)])
     episode = holding(table)
     assert [step.aim for step in episode.trace] == [{"n": 2}, {"n": 3}, {"n": 3}]
     assert outcomes(episode) == [DEVIATED, ON_THE_WAY, ARRIVED]
     assert (episode.success, episode.replans) == (True, 1)
-    # Worth less, it is passed through.
-    worse = table_of(numbers(5), [((0,), (2,), 0.9), ((2,), (3,), 0.5), ((1,), (3,), 0.4)])
-    assert outcomes(holding(worse)) == [ON_THE_WAY, ARRIVED, ARRIVED]
+    # With as much known of both, the better one is pursued.
+    both = [((0,), (2,), 0.9), ((2,), (3,), 0.5), ((1,), (3,), 0.2)]
+    assert outcomes(holding(table_of(numbers(5), [*both, ((1,), (2,), 0.9)]))) == [ON_THE_WAY, ARRIVED, ARRIVED]
+    assert outcomes(holding(table_of(numbers(5), [*both, ((1,), (2,), 0.1)])))[0] == DEVIATED
 
 
 def test_a_held_attempt_fails_after_the_steps_of_training():

@@ -87,3 +87,11 @@ def test_in_a_stochastic_environment_the_policy_acts_alone(search: ObservationSe
     search.remember(b"a", RIGHT, b"a")
     assert search.decide(b"a", PREFERS_RIGHT, RIGHT) == RIGHT
     assert search.decide(b"b", PREFERS_RIGHT, RIGHT) == RIGHT
+
+
+def test_an_action_that_is_out_of_the_question_is_never_tried(search: ObservationSearch):
+    fatal = np.array([np.log(0.4), np.log(0.6), -np.inf])
+    take(search, b"a", fatal, RIGHT, b"a")
+    assert search.decide(b"a", fatal, RIGHT) == LEFT
+    search.remember(b"a", LEFT, b"a")
+    assert search.decide(b"a", fatal, RIGHT) == RIGHT, "the policy acts where nothing is left to try"

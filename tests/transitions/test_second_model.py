@@ -48,7 +48,8 @@ class PairStatistics(PractisedTransitions):
     def successors(self, words: np.ndarray) -> Successors:
         return self.listing().successors(words)
 
-    def with_pairs(self, source: np.ndarray, target: np.ndarray) -> "PairStatistics":
+    def with_pairs(self, source: np.ndarray, target: np.ndarray, visits: int = 0) -> "PairStatistics":
+        del visits
         new = {(one.tobytes(), other.tobytes()): (0.0, 0.0, 0.0) for one, other in zip(source, target, strict=True)}
         return replace(self, pairs=new | self.pairs)
 

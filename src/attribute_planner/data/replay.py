@@ -12,12 +12,13 @@ import numpy as np
 from jaxtyping import Int
 
 from attribute_planner.attributes import AttributeSpace
-from attribute_planner.data.replay_rows import NEVER, NO_GOAL, Columns, Sequel, sequel_of, widened
+from attribute_planner.data.replay_rows import NO_GOAL, Columns, widened
+from attribute_planner.data.sequel import NEVER, Crossings, Sequel, crossings_of, sequel_of
 from attribute_planner.data.trajectories import Trajectories
 from attribute_planner.environments.spaces import Action, Observation
 
-MAX_CHANGES = 4
-"""A goal in hindsight is at most this many changes of the attributes ahead."""
+REPEATABILITY_STEPS = 50_000
+"""Steps on which it is measured whether actions lead to the same observation again."""
 MAX_BYTES = 2**31
 """The buffer holds fewer steps than its capacity if they need more memory than this."""
 
@@ -41,6 +42,21 @@ class ReplayBatch(NamedTuple):
     reached: Any
     discount: Any
     weight: Any
+
+
+class GoalShares(NamedTuple):
+    """Which goals sampled steps have; the others have the one that was pursued.
+
+    hindsight: share of steps whose goal is a set that was reached later. That is good news about a set that is seldom
+        reached, and too good where luck played a part.
+    balanced: share of these that are drawn by transitions, rare ones as often as others.
+    neighbours: share of the rest whose goal is any neighbour of the set that they are in, whatever happened next. So
+        are steps that pursued nothing.
+    """
+
+    hindsight: float
+    balanced: float = 0.0
+    neighbours: float = 0.0
 
 
 class ReplayState(NamedTuple):
@@ -70,6 +86,7 @@ class Replay:
         self._filled = 0
         self._end = 0
         self._sequel: Sequel | None = None
+        self._crossings: Crossings | None = None
         self.pending = 0.0
 
     @property
@@ -109,11 +126,12 @@ class Replay:
         order = np.arange(self.first, self._end) % self._rows
         self.restore(self.state, widened(jax.tree.map(lambda column: column[order], columns), values_of))
 
-    def transitions(self) -> tuple[Int[np.ndarray, "N A"], Int[np.ndarray, "N A"]]:
-        """The values before and after each step that changed them."""
+    def transitions(self, since: int = 0) -> tuple[Int[np.ndarray, "N A"], Int[np.ndarray, "N A"]]:
+        """The values before and after each step that changed them, from step number `since` on."""
         columns = self._columns
         assert columns is not None, "the buffer is empty"
-        before, after = columns.values[: self._filled], columns.next_values[: self._filled]
+        places = np.arange(max(since, self.first), self._end) % self._rows
+        before, after = columns.values[places], columns.next_values[places]
         changed = (before != after).any(axis=-1)
         return before[changed].astype(np.int32), after[changed].astype(np.int32)
 
@@ -172,6 +190,24 @@ class Replay:
         self._filled = min(self._end, self._rows)
         self._sequel = None
 
+    def repeatability(self) -> float:
+        """How often an action led to the same observation as the last time it was taken there, in the same episode.
+
+        1 if none was taken twice. Measured on the last `REPEATABILITY_STEPS` steps.
+        """
+        columns, sequel = self._columns, self._read_sequel()
+        assert columns is not None, "the buffer is empty"
+        rows = np.arange(max(self._filled - REPEATABILITY_STEPS // columns.over.shape[1], 0), self._filled)
+        place, known = sequel.place[rows], ~sequel.over[rows[:-1]]
+        seen, action = (_codes(tree, place) for tree in (columns.observation, columns.action))
+        here = (seen[:-1] * 31 + action[:-1]) * 31 + sequel.episode_start[rows[:-1]] * columns.over.shape[1]
+        here = (here + np.arange(columns.over.shape[1]))[known]
+        there = seen[1:][known]
+        order = np.argsort(here, kind="stable")
+        again = here[order][1:] == here[order][:-1]
+        same = there[order][1:] == there[order][:-1]
+        return float(same[again].mean()) if again.any() else 1.0
+
     def _affordable(self, added: Columns) -> int:
         """The number of steps to keep, given some of them."""
         bytes_of_step = sum(leaf.nbytes for leaf in jax.tree.leaves(added)) / added.over.size
@@ -184,47 +220,57 @@ class Replay:
             self._sequel = None
 
     def sample(
-        self, count: int, *, hindsight: float, discount: float, n_step: int, random: np.random.Generator
+        self, count: int, goals: GoalShares, *, discount: float, n_step: int, random: np.random.Generator
     ) -> ReplayBatch:
-        """`count` random steps, each with a goal: one that was reached later, or the one that was pursued.
+        """`count` steps, each with a goal, and what they should be worth over the next `n_step` steps.
 
-        hindsight: the fraction of steps with a goal in hindsight; steps without a pursued goal always have one.
+        Steps are drawn alike, but for those with a goal in hindsight that are drawn by transitions: any transition, one
+        time it was taken, and one of the steps that led there.
         """
         columns, sequel = self._columns, self._read_sequel()
         assert columns is not None, "the buffer is empty"
+        crossings = self._read_crossings()
         row = random.integers(0, self._filled, count)
         env = random.integers(0, columns.over.shape[1], count)
-        pursued = columns.pursued[sequel.place[row], env]
-        later = self._later(sequel, row, env, random)
-        known = later < NEVER
-        in_hindsight = known & ((random.random(count) < hindsight) | (pursued[:, 0] == NO_GOAL))
-        landed = columns.next_values[sequel.place[np.where(known, later, 0)], env]
-        goal = np.where(in_hindsight[:, None], landed, pursued)
-        return self._returns(sequel, row, env, goal, discount, n_step)
+        kind = random.random(count)
+        later = sequel.later(row, env, random)
+        balanced = (kind < goals.hindsight * goals.balanced) & (crossings.num_edges > 0)
+        if balanced.any():
+            at, env[balanced] = crossings.draw(int(balanced.sum()), random)
+            row[balanced] = sequel.before(at, env[balanced], round(1 / (1 - discount)), random)
+            later[balanced] = at
+        known = (kind < goals.hindsight) & (later < NEVER)
+        goal = columns.pursued[sequel.place[row], env].copy()
+        neighbour = (random.random(count) < goals.neighbours) | (goal[:, 0] == NO_GOAL)
+        drawn, found = crossings.neighbours(columns.values[sequel.place[row], env], random)
+        goal[neighbour & found] = drawn[neighbour & found]
+        goal[known] = columns.next_values[sequel.place[later[known]], env[known]]
+        return self._returns(row, env, goal, crossings.lead_on(goal), discount, n_step)
 
     def _read_sequel(self) -> Sequel:
         if self._sequel is None:
-            assert self._columns is not None
-            self._sequel = sequel_of(self._columns, self._end, self._filled, self._rows)
+            columns = self._columns
+            assert columns is not None
+            place = np.arange(self.first, self._end) % self._rows
+            changed = (columns.values[place] != columns.next_values[place]).any(axis=-1)
+            self._sequel = sequel_of(place, columns.over[place], changed)
+            self._crossings = None
         return self._sequel
 
-    def _later(self, sequel: Sequel, row: np.ndarray, env: np.ndarray, random: np.random.Generator) -> np.ndarray:
-        """`[N]` the row of a change later in the episode; `NEVER` if there is none.
-
-        Where there are enough, the first to fourth are drawn with probabilities 1/8, 3/8, 3/8 and 1/8.
-        """
-        change = sequel.next_change[row, env]
-        for _ in range(MAX_CHANGES - 1):
-            onward = np.minimum(change + 1, len(sequel.place) - 1)
-            following = sequel.next_change[onward, env]
-            same_episode = (change < NEVER) & (change < sequel.episode_end[row, env]) & (following < NEVER)
-            change = np.where(same_episode & (random.random(len(row)) < 0.5), following, change)
-        return change
+    def _read_crossings(self) -> Crossings:
+        sequel, columns = self._read_sequel(), self._columns
+        assert columns is not None
+        if self._crossings is None:
+            row, env = np.nonzero(sequel.next_change == np.arange(len(sequel.place))[:, None])
+            place = sequel.place[row]
+            self._crossings = crossings_of(row, env, columns.values[place, env], columns.next_values[place, env])
+        return self._crossings
 
     def _returns(
-        self, sequel: Sequel, row: np.ndarray, env: np.ndarray, goal: np.ndarray, discount: float, n_step: int
+        self, row: np.ndarray, env: np.ndarray, goal: np.ndarray, leads_on: np.ndarray, discount: float, n_step: int
     ) -> ReplayBatch:
-        columns = self._columns
+        """leads_on: `bool[N]` whether transitions lead on from the goal, so that the episode must not end there."""
+        columns, sequel = self._columns, self._read_sequel()
         assert columns is not None
         reached = np.zeros(len(row), bool)
         running, steps = goal[:, 0] != NO_GOAL, np.zeros(len(row), int)
@@ -232,8 +278,8 @@ class Replay:
         for _ in range(n_step):
             at = np.minimum(row + steps, len(sequel.place) - 1)
             place = sequel.place[at]
-            arrives = (columns.next_values[place, env] == goal).all(axis=-1)
             terminated, over = columns.terminated[place, env], sequel.over[at, env]
+            arrives = (columns.next_values[place, env] == goal).all(axis=-1) & ~(terminated & leads_on)
             # Where an episode is cut off, the observation after the step is not known: it ends one step earlier.
             steps += running & (arrives | terminated | ~over)
             reached |= running & arrives
@@ -242,6 +288,7 @@ class Replay:
         after = sequel.place[np.minimum(row + steps, len(sequel.place) - 1)]
         here = sequel.place[row]
         power = np.where(reached, steps - 1, steps)
+        away = (columns.values[here, env] != goal).any(axis=-1)
         return ReplayBatch(
             observation=jax.tree.map(lambda leaf: leaf[here, env], columns.observation),
             values=columns.values[here, env],
@@ -251,7 +298,7 @@ class Replay:
             next_values=columns.values[after, env],
             reached=reached,
             discount=np.where(ended, 0.0, discount**power).astype(np.float32),
-            weight=((goal[:, 0] != NO_GOAL) & (steps > 0)).astype(np.float32),
+            weight=((goal[:, 0] != NO_GOAL) & (steps > 0) & away).astype(np.float32),
         )
 
 
@@ -270,3 +317,14 @@ def remember(
     )
     pursued = np.full_like(values, NO_GOAL) if pursued is None else pursued.astype(kind)
     replay.add(trajectories, values, next_values, pursued)
+
+
+def _codes(tree: Any, place: np.ndarray) -> np.ndarray:
+    """`int64[n, B]` a hash of each of the stored rows `[n]`."""
+    total = np.zeros((), np.int64)
+    for leaf in jax.tree.leaves(tree):
+        rows = leaf[place].reshape(len(place), leaf.shape[1], -1)
+        whole = rows.astype(np.float32).view(np.int32).astype(np.int64)
+        multipliers = np.random.default_rng(whole.shape[-1]).integers(-(2**62), 2**62, whole.shape[-1], np.int64)
+        total = total * 31 + (whole * multipliers).sum(axis=-1)
+    return total

@@ -38,34 +38,3 @@ def widened(columns: Columns, values_of: Callable[[Observation], np.ndarray]) ->
     return columns._replace(
         **{name: np.concatenate([old[name], more.astype(old[name].dtype)], axis=-1) for name, more in new.items()}
     )
-
-
-class Sequel(NamedTuple):
-    """The successors of each row, oldest first.
-
-    place: `[n]` where each row is stored.
-    over: `bool[n, B]` whether the episode ends with this row, as far as is known.
-    next_change: `[n, B]` the next row, this one included, whose step changed the attributes in the same episode;
-        `NEVER` if there is none.
-    episode_end: `[n, B]` the last row of the episode.
-    """
-
-    place: np.ndarray
-    over: np.ndarray
-    next_change: np.ndarray
-    episode_end: np.ndarray
-
-
-NEVER = 2**30
-
-
-def sequel_of(columns: Columns, end: int, filled: int, rows: int) -> Sequel:
-    """The successors of each of the `filled` rows before `end`."""
-    place = np.arange(end - filled, end) % rows
-    over, number = columns.over[place], np.arange(filled, dtype=np.int32)[:, None]
-    over[-1] = True
-    changed = (columns.values[place] != columns.next_values[place]).any(axis=-1)
-    next_change, episode_end = (
-        np.minimum.accumulate(np.where(mask, number, NEVER)[::-1])[::-1] for mask in (changed, over)
-    )
-    return Sequel(place, over, np.where(next_change <= episode_end, next_change, NEVER), episode_end)

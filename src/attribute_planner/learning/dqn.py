@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Float
 
-from attribute_planner.data.replay import ReplayBatch
+from attribute_planner.data.replay import GoalShares, ReplayBatch
 from attribute_planner.errors import ConfigurationError
 from attribute_planner.learning.policy_gradient import TrainState, weighted_mean
 from attribute_planner.models.policy import GoalPolicy
@@ -34,11 +34,17 @@ class DQNConfig:
     capacity: int = 500_000
     """Number of steps in the replay buffer and in the run directory; fewer if they need more than 2 GiB."""
     n_step: int = 10
-    """Number of steps of a return before it is bootstrapped."""
+    """Steps after which a return is bootstrapped, in the beginning."""
+    last_n_step: int = 1
+    """The same at the end. Many steps spread news fast, but blame the policy for what exploration did."""
     hindsight: float = 0.6
-    """Initial fraction of steps whose goal is a set that was reached later instead of the pursued one."""
-    last_hindsight: float = 0.2
-    """The same at the end. In a stochastic environment, goals in hindsight overestimate the probability of success."""
+    """Share of steps, in the beginning, whose goal is a set that was reached later, not the one that was pursued."""
+    last_hindsight: float = 0.0
+    """The same at the end. Where chance plays a part, what was reached with luck seems better than it is."""
+    balanced: float = 0.5
+    """Share of steps with goals in hindsight that are drawn by transitions, rare ones as often as others."""
+    neighbours: float = 0.5
+    """Share of the other steps whose goal is any neighbouring set, not the one that was pursued."""
     target_rate: float = 0.01
     """Update rate of the target network (Polyak averaging)."""
     max_grad_norm: float = 1.0
@@ -47,14 +53,20 @@ class DQNConfig:
     def __post_init__(self) -> None:
         if self.learning_rate <= 0 or self.max_grad_norm <= 0:
             raise ConfigurationError("learning_rate and max_grad_norm must be greater than zero.")
-        if min(self.batch_size, self.capacity, self.n_step) < 1 or self.replay_ratio <= 0:
+        if min(self.batch_size, self.capacity, self.n_step, self.last_n_step) < 1 or self.replay_ratio <= 0:
             raise ConfigurationError("batch_size, capacity and n_step must be at least 1, replay_ratio more than 0.")
-        if not (0 <= self.hindsight <= 1 and 0 <= self.last_hindsight <= 1 and 0 < self.target_rate <= 1):
-            raise ConfigurationError("hindsight must be between 0 and 1, target_rate more than 0 and at most 1.")
+        shares = self.hindsight, self.last_hindsight, self.balanced, self.neighbours
+        if not (all(0 <= share <= 1 for share in shares) and 0 < self.target_rate <= 1):
+            raise ConfigurationError("Shares must be between 0 and 1, and target_rate more than 0 and at most 1.")
 
-    def hindsight_at(self, remaining: float) -> float:
-        """The fraction of goals in hindsight, given the fraction of practice that remains."""
-        return self.last_hindsight + remaining * (self.hindsight - self.last_hindsight)
+    def goals_at(self, remaining: float) -> GoalShares:
+        """Which goals sampled steps have, given the fraction of practice that remains."""
+        hindsight = self.last_hindsight + remaining * (self.hindsight - self.last_hindsight)
+        return GoalShares(hindsight, self.balanced, self.neighbours)
+
+    def n_step_at(self, remaining: float) -> int:
+        """The number of steps of a return, given the fraction of practice that remains."""
+        return round(self.last_n_step + remaining * (self.n_step - self.last_n_step))
 
 
 def optimiser_for(config: DQNConfig) -> optax.GradientTransformation:

@@ -232,9 +232,9 @@ class OffPolicy:
             replay.pending -= per_call / config.replay_ratio
             batch = replay.sample(
                 per_call,
-                hindsight=config.hindsight_at(remaining),
+                config.goals_at(remaining),
                 discount=discount,
-                n_step=config.n_step,
+                n_step=config.n_step_at(remaining),
                 random=random,
             )
             batches = jax.tree.map(lambda leaf: leaf.reshape(UPDATES_PER_CALL, -1, *leaf.shape[1:]), batch)

@@ -19,12 +19,12 @@ def row_of(
     observation: Shaped[jax.Array, "B *shape"], values: Int[jax.Array, "B A"], episode: Int[jax.Array, " B"]
 ) -> Int[jax.Array, " B"]:
     """The row of each observation with its attribute values in an episode."""
-    mixed = _hash(observation, 0) ^ _hash(values, 1) * np.uint32(0x9E3779B1)
+    mixed = hash_of(observation) ^ hash_of(values, 1) * np.uint32(0x9E3779B1)
     mixed = (mixed ^ episode.astype(jnp.uint32) * np.uint32(0x85EBCA77)) * np.uint32(0xC2B2AE3D)
     return (mixed >> np.uint32(32 - BITS)).astype(jnp.int32)
 
 
-def _hash(array: jax.Array, offset: int) -> jax.Array:
+def hash_of(array: jax.Array, offset: int = 0) -> jax.Array:
     """`uint32[B]` a hash of each row of an array `[B, ...]`."""
     words = jax.lax.bitcast_convert_type(array.reshape(len(array), -1).astype(jnp.float32), jnp.uint32)
     which = (np.arange(words.shape[1]) + offset) % len(_MULTIPLIERS)

@@ -71,7 +71,7 @@ class Outcome(NamedTuple):
 
     ended: the attempt is over: the attributes changed (or, if it does not stop on any change, the target was reached),
         t_max was reached, or the episode terminated.
-    reached: the target was reached.
+    reached: the target was reached, and the episode did not end there if transitions lead on from it.
     """
 
     ended: Bool[jax.Array, " B"]
@@ -152,7 +152,9 @@ class ReachNeighbours(Actor[Attempt]):
     def observe(self, memory: Attempt, timestep: TimeStep) -> tuple[Attempt, Outcome]:
         words = self.graph.space.pack(jnp.asarray(timestep.attributes))
         age, episode_age, pursues = memory.age + 1, memory.episode_age + 1, memory.pursues
-        reached = jnp.all(words == memory.target, axis=-1) & pursues
+        arrived = jnp.all(words == memory.target, axis=-1) & pursues
+        # To arrive with the end of the episode is no success where the way leads on.
+        reached = arrived & ~(timestep.terminated & self.graph.leads_on(self.graph.target[memory.edge]))
         over = jnp.any(words != memory.source, axis=-1) if self.stop_on_any_change else reached
         ended = over | (age >= self.max_attempt_steps) | timestep.terminated
         restart = jnp.zeros_like(ended)

@@ -179,7 +179,9 @@ def alias_tables(source: Int[np.ndarray, " E"], weight: Float[np.ndarray, " E"],
     The assignment follows from the cumulative deficits and excesses alone, without a loop over edges.
     """
     leaving = np.bincount(source, minlength=num_nodes)[source]
-    share = weight / np.bincount(source, weights=weight, minlength=num_nodes)[source]
+    total = np.bincount(source, weights=weight, minlength=num_nodes)[source]
+    # Where no edge has a weight, all are alike.
+    share = np.where(total > 0, weight, 1.0) / np.where(total > 0, total, leaving)
     excess = share - 1 / leaving
     heavy, light = np.flatnonzero(excess > 0), np.flatnonzero(excess <= 0)
     given, missing = _cumulative(source[heavy], excess[heavy]), _cumulative(source[light], -excess[light])

@@ -1,9 +1,9 @@
 """Frontier exploration: travel to a rarely visited set by known transitions, and take random actions there.
 
-The policy and the table are those of the practice so far; in the first round there are none, and all actions are
-random. Random actions are repeated for different numbers of steps: some sets are left by the same action again and
-again, others by a sequence of different actions. Half of the time, the action that was taken least often at the
-observation is taken.
+The policy and the table are those that practice has come to so far; before its first round nothing is known, and all
+actions are random. Random actions are held for a while, shorter or longer, as long as they change what is observed:
+some sets take persistence to leave, others take changes of mind. Half of the time is spent on the actions that were
+taken least often in what is observed.
 """
 
 from typing import NamedTuple
@@ -12,7 +12,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float, Int, UInt32
 
 from attribute_planner.data.random_actions import any_action, kept_up
 from attribute_planner.data.trajectories import Actor
@@ -20,7 +20,7 @@ from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.spaces import Action, Discrete, Observation
 from attribute_planner.environments.vector_env import TimeStep, where_batch
 from attribute_planner.models.policy import GoalPolicy
-from attribute_planner.phases.action_counts import least_taken, no_counts, row_of
+from attribute_planner.phases.action_counts import hash_of, least_taken, no_counts, row_of
 from attribute_planner.phases.attempts import Attempt, AttemptInfo, Outcome, ReachNeighbours, info_of
 from attribute_planner.phases.device_graph import graph_with_weights
 from attribute_planner.phases.goal_sampling import FarSets, optimistic, plan_to_far_sets
@@ -30,7 +30,9 @@ from attribute_planner.transitions.numbering import UNKNOWN
 Key = jax.Array
 
 LONGEST_REPEAT = 5
-"""An action is repeated for up to 2^5 steps on average."""
+"""An action is held for up to 2^5 steps on average."""
+REPEAT_WITHOUT_EFFECT = 2.0
+"""The mean number of steps for which an action is held that does not change the observation."""
 
 
 class FrontierMemory(NamedTuple):
@@ -38,8 +40,10 @@ class FrontierMemory(NamedTuple):
 
     attempt: the attempt at a transition, while it travels.
     turn: how many goals it has given up or reached.
-    burst: number of random steps that remain.
-    held, repeat: the random action that is repeated, and for how many steps on average.
+    gave_up: whether it has just failed to get further, and explores where it is.
+    burst: for how many more steps it acts at random.
+    seen: a hash of the last observation.
+    held, repeat: the random action that is held, and for how many steps on average.
     systematic: whether it takes the actions that were taken least often instead of random ones.
     episode: the number of the episode.
     taken: `int32[rows, actions]` how often each action was taken at each observation of an episode; `None` if actions
@@ -48,7 +52,9 @@ class FrontierMemory(NamedTuple):
 
     attempt: Attempt
     turn: Int[jax.Array, " B"]
+    gave_up: Bool[jax.Array, " B"]
     burst: Int[jax.Array, " B"]
+    seen: UInt32[jax.Array, " B"]
     held: Action
     repeat: Float[jax.Array, " B"]
     systematic: Bool[jax.Array, " B"]
@@ -59,9 +65,9 @@ class FrontierMemory(NamedTuple):
 class FrontierExplorer(Actor[FrontierMemory]):
     """Travels to one rarely visited set after the other, and takes random actions in each.
 
-    reach: takes transitions towards the next set on the path.
-    far: the sets to travel to, with the paths; each environment takes them in turn.
-    burst_steps: mean number of random steps in a set.
+    reach: takes transitions towards the next set on the way.
+    far: the sets to go to, with the ways there; each environment takes them in turn.
+    burst_steps: mean length of acting at random.
     """
 
     reach: ReachNeighbours
@@ -76,7 +82,8 @@ class FrontierExplorer(Actor[FrontierMemory]):
         attempt = self.reach.begin(num_envs, key=reach_key)
         taken = no_counts(self.env.actions.count) if isinstance(self.env.actions, Discrete) else None
         episode = jnp.arange(num_envs)
-        return FrontierMemory(attempt, zeros, zeros, held, jnp.ones(num_envs), zeros > 0, episode, taken)
+        no, seen = zeros > 0, zeros.astype(jnp.uint32)
+        return FrontierMemory(attempt, zeros, no, zeros, seen, held, jnp.ones(num_envs), no, episode, taken)
 
     def act(
         self, memory: FrontierMemory, observation: Observation, attributes: Int[jax.Array, "B A"], *, key: Key
@@ -86,22 +93,25 @@ class FrontierExplorer(Actor[FrontierMemory]):
         words = jnp.asarray(self.reach.graph.space.pack(attributes))
         number = self.reach.graph.locate(words)
         edge = self.far.edge(memory.turn, number)
-        stays = begins & (edge == UNKNOWN)
+        stays = begins & ((edge == UNKNOWN) | memory.gave_up)
         attempt = self.reach.begin_attempts(memory.attempt, words, edge, begins)
+        memory = self._begin_bursts(memory, stays, key=burst_key)
+        bursting = memory.burst > 0
+        attempt = attempt._replace(pursues=attempt.pursues & ~bursting)
         output = self.reach.output(attempt, observation, attributes)
-        memory = self._begin_bursts(memory._replace(attempt=attempt), stays, key=burst_key)
-        held = kept_up(self.env, memory.held, memory.repeat, key=held_key)
-        action = where_batch(memory.burst > 0, held, output.sample(key=action_key))
+        memory = memory._replace(attempt=attempt)
+        seen = hash_of(jnp.asarray(observation))
+        repeat = jnp.where(seen == memory.seen, jnp.minimum(memory.repeat, REPEAT_WITHOUT_EFFECT), memory.repeat)
+        held = kept_up(self.env, memory.held, repeat, key=held_key)
+        action = where_batch(bursting, held, output.sample(key=action_key))
         if memory.taken is not None:
             rows = row_of(jnp.asarray(observation), attributes, memory.episode)
             least = least_taken(memory.taken, rows, key=least_key)
-            action = jnp.where((memory.burst > 0) & memory.systematic, least, jnp.asarray(action))
+            action = jnp.where(bursting & memory.systematic, least, jnp.asarray(action))
             memory = memory._replace(taken=memory.taken.at[rows, action].add(1))
-        travels = attempt.pursues & (memory.burst == 0)
-        info = info_of(attempt, output, action)._replace(
-            edge=jnp.where(travels, attempt.edge, UNKNOWN), pursues=travels
-        )
-        return memory._replace(held=held), action, info
+        info = info_of(attempt, output, action)
+        info = info._replace(edge=jnp.where(attempt.pursues, attempt.edge, UNKNOWN))
+        return memory._replace(held=held, seen=seen), action, info
 
     def observe(self, memory: FrontierMemory, timestep: TimeStep) -> tuple[FrontierMemory, Outcome]:
         bursting = memory.burst > 0
@@ -113,7 +123,9 @@ class FrontierExplorer(Actor[FrontierMemory]):
         attempt = attempt._replace(idle=attempt.idle | bursting)
         outcome = Outcome(outcome.ended & ~bursting, outcome.reached & ~bursting)
         episode = memory.episode + jnp.where(over, len(over), 0)
-        return memory._replace(attempt=attempt, turn=turn, burst=burst, episode=episode), outcome
+        return memory._replace(
+            attempt=attempt, turn=turn, gave_up=failed & ~over, burst=burst, episode=episode
+        ), outcome
 
     def _begin_bursts(self, memory: FrontierMemory, where: jax.Array, *, key: Key) -> FrontierMemory:
         length_key, repeat_key, scale_key, how_key = jax.random.split(key, 4)

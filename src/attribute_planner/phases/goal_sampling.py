@@ -87,33 +87,6 @@ def plan_to_far_sets(
     return FarSets(jnp.asarray(sets, jnp.int32), jnp.asarray(nowhere))
 
 
-LONGEST_SHORTCUT = 4
-"""A shortcut replaces at most this many transitions."""
-
-
-def with_shortcuts(model: Model, count: int, *, key: Key) -> Model:
-    """The model with transitions that skip sets on the best paths between random pairs of sets.
-
-    A policy whose attempts continue to their target does not have to stop at the sets in between. Attempts are counted
-    as for any edge; an untried edge is assumed to succeed (`optimistic`), so that plans of practice try it.
-    """
-    random = np.random.default_rng(np.asarray(jax.random.key_data(key)))
-    graph, pairs = Graph(optimistic(model)), []
-    for number in random.integers(0, graph.listing.num_nodes, count).tolist():
-        distances = graph.to_sets(np.array([number]))
-        path = distances.path(int(random.choice(np.flatnonzero(np.isfinite(distances.cost)))))
-        pairs += [
-            (path[i], path[j])
-            for i in range(len(path))
-            for j in range(i + 2, i + 1 + LONGEST_SHORTCUT)
-            if j < len(path)
-        ]
-    if not pairs:
-        return model
-    source, target = graph.listing.words[np.array(pairs).T]
-    return model.with_pairs(source, target)
-
-
 def rarely_reached(model: TransitionModel) -> Float[np.ndarray, " N"]:
     """The sampling weight of each set: half uniform, half in favour of rarely reached sets."""
     listing = model.listing()

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from attribute_planner.data.replay import Replay
+from attribute_planner.data.replay import GoalShares, Replay
 from attribute_planner.environments.spec import EnvironmentSpec
 from attribute_planner.learning.progress import Watch
 from attribute_planner.models.observation_scaling import ObservationStatistics, with_statistics
@@ -72,7 +72,7 @@ def judged_by_values(
     if policy.temperature is None:
         return attempts, successes
     count = min(DRAWN_STATES, replay.size)
-    drawn = replay.sample(count, hindsight=1.0, discount=1.0, n_step=1, random=random)
+    drawn = replay.sample(count, GoalShares(1.0), discount=1.0, n_step=1, random=random)
     place = listing.numbers_of(np.asarray(listing.space.pack(np.asarray(drawn.values, np.int32))))
     order = np.argsort(place, kind="stable")
     first = np.searchsorted(place[order], np.arange(listing.num_nodes))

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from attribute_planner.attributes import AttributeSpace
 from attribute_planner.data.attempt_log import AttemptLog
 from attribute_planner.data.examples import Examples
 from attribute_planner.data.replay import Replay
@@ -25,10 +26,11 @@ from attribute_planner.phases.goal_sampling import (
     optimistic,
     plan_to_far_sets,
     rarely_reached,
-    with_shortcuts,
 )
+from attribute_planner.phases.passed_sets import passed_sets, with_passed_sets
 from attribute_planner.phases.practise_config import PractiseConfig
 from attribute_planner.phases.practise_epochs import host_epoch, pure_epoch, replay_epoch
+from attribute_planner.transitions.counting import TransitionCounts
 from attribute_planner.transitions.model import PractisedTransitions
 
 Key = jax.Array
@@ -43,6 +45,8 @@ class Practised(NamedTuple):
     steps: environment steps so far.
     fitted_on: the number of recorded steps that π was fitted to; 0 if it is not fitted.
     round_number: the last round that has begun.
+    repeatable: how often an action led to the same observation again in an episode, where that is known.
+    counts: the transitions that were seen in practice, where steps are recorded.
     """
 
     train_state: TrainState
@@ -51,6 +55,8 @@ class Practised(NamedTuple):
     steps: int
     fitted_on: int = 0
     round_number: int = 0
+    repeatable: float = 1.0
+    counts: TransitionCounts | None = None
 
 
 def practise(
@@ -76,7 +82,7 @@ def practise(
     policy: the policy to begin with; a new one by default.
     statistics: those of the observations of exploration, for a policy that scales them.
     begun: the state of an earlier practice, perhaps on a graph with fewer edges.
-    round_number: the round that is practised; shortcuts are added to the graph when it begins.
+    round_number: the round that is practised.
     until: the fraction of all steps after which to stop.
     replay: the replay buffer, for a policy that learns from one.
     log: where attempts are recorded, with a replay buffer.
@@ -88,12 +94,9 @@ def practise(
         )
     if begun is not None and begun.steps >= until * config.steps:
         return begun
-    policy_key, fit_key, epochs_key, plans_key, state_key, shortcuts_key = jax.random.split(key, 6)
+    policy_key, fit_key, epochs_key, plans_key, state_key = jax.random.split(key, 5)
     if begun is not None:
         explored = explored.with_edges(begun.table)
-    if config.shortcuts and (begun is None or begun.round_number != round_number):
-        round_key = jax.random.fold_in(shortcuts_key, 0 if begun is None else begun.steps)
-        explored = with_shortcuts(explored, config.shortcuts, key=round_key)
     if begun is None:
         policy = policy or with_statistics(
             config.reacher.new_policy(env.spec, config.hidden_size, key=policy_key), statistics
@@ -115,6 +118,9 @@ def practise(
     if replay is not None:
         replay.cut()
     while practised.steps < until * config.steps:
+        if replay is not None:  # the last epoch may have added edges
+            graph = device_graph(practised.table, config.visit_exponent, padded=True)
+        begin = 0 if replay is None else replay.end
         epoch_key = jax.random.fold_in(epochs_key, practised.epoch)
         far = None
         if config.goal_sampling == "planned":
@@ -126,8 +132,22 @@ def practise(
         practised, metrics = practise_epoch(
             env, detector, graph, far, config, practised, replay, log, until=until, key=epoch_key
         )
+        if replay is not None and log is not None:
+            practised = with_transitions(practised, replay, env.attributes, begin)
+            passed = passed_sets(log, replay, env.attributes, begin)
+            practised = practised._replace(table=with_passed_sets(practised.table, passed))
+        if replay is not None and practised.steps >= until * config.steps:
+            practised = practised._replace(repeatable=replay.repeatability())
         watch("practise", practised.steps / config.steps, metrics, practised)
     return practised
+
+
+def with_transitions(practised: Practised, replay: Replay, space: AttributeSpace, since: int) -> Practised:
+    """The same with the transitions of all steps from number `since` on, which exploration may never have seen."""
+    counts = TransitionCounts(space.num_words) if practised.counts is None else practised.counts.copy()
+    source, target = (np.asarray(space.pack(values)) for values in replay.transitions(since))
+    counts.record(source, target)
+    return practised._replace(counts=counts, table=practised.table.with_pairs(source, target, visits=1))
 
 
 def practise_epoch(

@@ -39,8 +39,6 @@ class PractiseConfig:
     goal_sampling: str = "neighbours"
     """How targets are drawn: `neighbours` of the current set by visit counts, as in the paper; or `planned`, the next
     set on a plan to a random distant set."""
-    shortcuts: int = 0
-    """Number of distant sets, in each round, towards which transitions that skip sets are added to the graph."""
     visit_exponent: float = 1.0
     """Neighbours are drawn by their visit counts to this power: 1 as in the paper; less favours rare ones."""
     decay: float = 0.9

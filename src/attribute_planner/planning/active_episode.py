@@ -19,12 +19,12 @@ from attribute_planner.planning.posterior import Posterior, Target
 class ActiveEpisode:
     """The state of one episode. `target` and `look_ahead` give the next decision, `advance` processes its result.
 
-    posterior_of: makes the posterior of a goal, which contains the evidence of this episode.
-    max_attempt_steps: steps after which an attempt that changed nothing has failed; `None`: never.
-    stop_on_any_change: whether an attempt ends with any change, as in practice; otherwise it continues to its target,
-        or to a set with at least the same value.
-    nearest_set: whether to act as in the nearest known set if no path is known.
-    relax_goal: whether to relax a goal that no known set satisfies.
+    posterior_of: makes the posterior of a goal, which holds what the episode learns about its transitions.
+    patience: steps after which an attempt that changed nothing has failed; `None`: never.
+    stop_on_any_change: whether an attempt ends with any change, as it did in practice; otherwise it goes on
+        until it arrives, or comes to a set from which another target is the better bet.
+    nearest_set: whether to act as in the nearest known set where no way is known.
+    relax_goal: whether to pursue a goal that no known set satisfies by way of one that nearly does.
     """
 
     def __init__(
@@ -166,10 +166,8 @@ class ActiveEpisode:
         """Whether the attempt continues although the attributes changed."""
         if self._stop_on_any_change or self._option is not None or self.believes_goal:
             return False
-        listing = self._planner.listing
-        numbers = np.array([listing.number_of(values - self._shift) for values in (self.values, expected.values)])
-        here, there = self.posterior.value(numbers, float(self.left))
-        return bool(here < there)
+        other = self._target_from(self.values)
+        return other is None or bool((other.values == expected.values).all())
 
     def _pursue(self, goal: Goal, shift: np.ndarray | int = 0) -> None:
         """Plan for a goal, in values that are lowered by a shift."""
@@ -182,7 +180,11 @@ class ActiveEpisode:
             self._relaxed, shifted = None, shifted_goal(self._planner, self.values, self.goal)
             if shifted is not None:
                 self._pursue(shifted.goal, shifted.shift)
-        there = self.values - self._shift
+        return self._target_from(self.values)
+
+    def _target_from(self, values: np.ndarray) -> Target | None:
+        """The best set to move to from a set."""
+        there = values - self._shift
         target = None if (there < 0).any() else self.posterior.next_target(there, self.left)
         if target is None and self._nearest_set:
             target = nearest_target(self._planner, self.posterior, self._planned, there, self.left)

@@ -29,6 +29,12 @@ from attribute_planner.planning.posterior import Posterior, Published
 Key = jax.Array
 
 
+LEAST_VALUE = 0.5
+"""Observation search takes no action that is worth less than this fraction of the best one, if values are known."""
+LEAST_REPEATABLE = 0.7
+"""Observations are searched where actions lead to the same observation again at least this often."""
+
+
 @dataclass
 class Memory:
     """The episodes in progress, one per environment.
@@ -167,6 +173,9 @@ class Execution(Actor[Memory | None]):
         if log_probs is None or not memory.observed:
             return action
         action, log_probs = np.array(action), np.asarray(log_probs)
+        if (temperature := self.parts.policy.temperature) is not None:
+            least = log_probs.max(axis=1, keepdims=True) + np.log(LEAST_VALUE) / temperature
+            log_probs = np.where(log_probs >= least, log_probs, -np.inf)
         for i in np.flatnonzero(_active(memory) & (targets[:, 0] != NO_VALUE)).tolist():
             action[i] = memory.searches[i].decide(memory.observed[i], log_probs[i], int(action[i]))
         return action
@@ -180,6 +189,7 @@ class Execution(Actor[Memory | None]):
     def _observed(self, observation: Observation) -> list[bytes]:
         """The observations as bytes, if they are searched: for a single agent with discrete actions."""
         listed = isinstance(self.parts.policy.action_space, Discrete) and not self._looks_ahead
+        listed &= self.parts.repeatable >= LEAST_REPEATABLE
         if not self.executor.observation_search or not listed or isinstance(observation, UnitObservation):
             return []
         return [each.tobytes() for each in np.asarray(observation)]

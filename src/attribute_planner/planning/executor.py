@@ -70,6 +70,7 @@ class Parts:
     deterministic: whether the policy takes its most probable action.
     model_error: how often the forward model is wrong.
     stop_on_any_change: whether attempts end with any change of the attributes.
+    repeatable: how often an action led to the same observation again in an episode of practice.
     """
 
     detector: AttributeDetector | None
@@ -79,3 +80,4 @@ class Parts:
     forward_model: ForwardModel | None = None
     model_error: float = 0.0
     stop_on_any_change: bool = True
+    repeatable: float = 1.0

@@ -34,12 +34,17 @@ class ObservationSearch:
         self._stochastic = False
 
     def decide(self, here: bytes, log_probs: Float[np.ndarray, " actions"], sampled: int) -> int:
-        """The policy's action at a new observation; the best untried action at a known one."""
+        """The policy's action at a new observation; the best untried action at a known one.
+
+        log_probs: −∞ for actions that are out of the question.
+        """
         if self._stochastic:
             return sampled
         if here in self._situations:
-            return self._most_promising(here)
-        self._situations[here] = Situation(np.maximum(log_probs, LEAST_LOG_PROB))
+            untried = self._most_promising(here)
+            return sampled if untried is None else untried
+        known = np.where(np.isneginf(log_probs), log_probs, np.maximum(log_probs, LEAST_LOG_PROB))
+        self._situations[here] = Situation(known)
         return sampled
 
     def remember(self, here: bytes, action: int, there: bytes) -> None:
@@ -48,10 +53,13 @@ class ObservationSearch:
             led_to = self._situations[here].led_to
             self._stochastic |= led_to.setdefault(action, there) != there
 
-    def _most_promising(self, here: bytes) -> int:
-        """The first step towards the best untried action, by breadth-first search over known observations."""
+    def _most_promising(self, here: bytes) -> int | None:
+        """The first step towards the best untried action, by breadth-first search over known observations.
+
+        `None` if there is none.
+        """
         queue, known = deque([(here, 0, -1)]), {here}
-        best, step = -np.inf, 0
+        best, step = -np.inf, None
         while queue:
             place, distance, first_step = queue.popleft()
             # No log probability is above zero, so no observation further away can be better.

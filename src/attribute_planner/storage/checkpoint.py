@@ -26,7 +26,7 @@ from attribute_planner.phases.explore import Explored
 from attribute_planner.phases.forward_model import FittedForwardModel
 from attribute_planner.phases.practise import Practised
 from attribute_planner.storage.arrays import Arrays, arrays_of, fill
-from attribute_planner.transitions.counting import TransitionCounts
+from attribute_planner.transitions.counting import TransitionCounts, merged
 from attribute_planner.transitions.model import Listing
 from attribute_planner.transitions.symmetry_quotient import expanded, quotient
 from attribute_planner.transitions.table import TransitionTable, edge_order
@@ -41,6 +41,7 @@ CALIBRATION = "calibration"
 QUOTIENT = "table.quotient"
 """The array that marks a table stored as its symmetry quotient."""
 ATTEMPT_LOG = "practice.attempt_log"
+SEEN = "practice.seen"
 """The array of the last attempts as places among the recorded steps, in which missing attributes are found."""
 
 
@@ -54,7 +55,7 @@ def progress_arrays(progress: Progress) -> tuple[Arrays, Notes]:
         notes["detector"] = _error_note(error)
     if progress.explored is not None:
         explored = progress.explored
-        arrays |= _counts_arrays(explored.counts)
+        arrays |= _counts_arrays("exploration", explored.counts)
         if explored.tried is not None:
             arrays |= table_arrays("exploration.tried", explored.tried)
         arrays |= _train_state_arrays("exploration.", explored.train_state)
@@ -74,11 +75,14 @@ def progress_arrays(progress: Progress) -> tuple[Arrays, Notes]:
         arrays |= table_arrays("practice", practised.table.listing()) | _train_state_arrays("", practised.train_state)
         if progress.log is not None and len(progress.log):
             arrays[ATTEMPT_LOG] = progress.log.rows
+        if practised.counts is not None:
+            arrays |= _counts_arrays(SEEN, practised.counts)
         notes["practice"] = {
             "epoch": practised.epoch,
             "steps": practised.steps,
             "fitted_on": practised.fitted_on,
             "round_number": practised.round_number,
+            "repeatable": practised.repeatable,
         }
     if progress.model_edges is not None:
         arrays |= table_arrays("table", progress.model_edges)
@@ -93,7 +97,7 @@ def agent_arrays(agent: Agent, config: TrainConfig) -> tuple[Arrays, Notes]:
     symmetries = agent.env.symmetries if config.explore.symmetric else None
     table = agent.table if symmetries is None else quotient(agent.table, symmetries.counted)
     arrays = arrays_of("policy", agent.policy) | _single_precision(table_arrays("table", table))
-    notes: Notes = {AGENT_ONLY: True}
+    notes: Notes = {AGENT_ONLY: True, "repeatable": agent.repeatable}
     if symmetries is not None:
         arrays[QUOTIENT] = np.ones(1, np.uint8)
     if agent.detector is not None:
@@ -114,12 +118,12 @@ def table_arrays(prefix: str, table: TransitionTable | Listing) -> Arrays:
     return {name: array for name, array in arrays.items() if array is not None}
 
 
-def _counts_arrays(counts: TransitionCounts) -> Arrays:
+def _counts_arrays(prefix: str, counts: TransitionCounts) -> Arrays:
     # Sorted: in which order sets were numbered depends on where the run was interrupted.
     order, edges = edge_order(counts)
     source, target = np.argsort(order)[counts.pairs.rows[edges].T].astype(np.uint32)
     arrays = {"words": counts.sets.rows[order], "source": source, "target": target, "visits": counts.visits[edges]}
-    return {f"exploration.{name}": array for name, array in arrays.items()}
+    return {f"{prefix}.{name}": array for name, array in arrays.items()}
 
 
 def _train_state_arrays(prefix: str, train_state: TrainState) -> Arrays:
@@ -151,7 +155,7 @@ def load_progress(env: Environment, config: TrainConfig, arrays: Arrays, notes: 
         template = _structure(lambda key: reacher.train_state(_new_policy(env, config, key), env.spec, key=key))
         train_state = _load_train_state("", template, arrays)
         table = _load_table("practice", env, config, arrays)
-        practised = Practised(train_state, table, **note)
+        practised = Practised(train_state, table, **note, counts=_load_seen(env, arrays))
     fitted_model, log = load_forward_model(env, config, arrays, notes), AttemptLog(arrays.get(ATTEMPT_LOG))
     return Progress(detected, explored, fitted_model, practised, log=log)
 
@@ -169,6 +173,11 @@ def _error_note(error: DetectorError) -> dict[str, Any]:
 def load_log_odds(notes: Notes) -> float:
     """What calibration has measured; 0 if it has not."""
     return notes.get(CALIBRATION, {"log_odds": 0.0})["log_odds"]
+
+
+def load_repeatable(notes: Notes) -> float:
+    """How often an action led to the same observation again; 1 if it was not stored."""
+    return notes.get("repeatable", notes.get("practice", {}).get("repeatable", 1.0))
 
 
 def load_detector_error(notes: Notes) -> DetectorError | None:
@@ -207,7 +216,9 @@ def load_table(env: Environment, config: TrainConfig, arrays: Arrays, *, model_e
             return table
         assert env.symmetries is not None, "only an environment with symmetries has quotients"
         return expanded(table, env.symmetries.counted)
-    possible = possible_transitions(env, _load_counts(env, arrays), config)
+    practised = _load_seen(env, arrays)
+    counts = _load_counts(env, arrays) if practised is None else merged(_load_counts(env, arrays), practised)
+    possible = possible_transitions(env, counts, config)
     return final_table(possible, _load_table("practice", env, config, arrays), config)
 
 
@@ -226,12 +237,17 @@ def _load_train_state(prefix: str, template: TrainState, arrays: Arrays) -> Trai
     return TrainState(*(fill(f"{prefix}{name}", part, arrays) for name, part in zip(names, parts, strict=True)))
 
 
-def _load_counts(env: Environment, arrays: Arrays) -> TransitionCounts:
-    words, source, target, visits = (arrays[f"exploration.{name}"] for name in ("words", "source", "target", "visits"))
+def _load_counts(env: Environment, arrays: Arrays, prefix: str = "exploration") -> TransitionCounts:
+    words, source, target, visits = (arrays[f"{prefix}.{name}"] for name in ("words", "source", "target", "visits"))
     counts = TransitionCounts(env.attributes.num_words)
     counts.sets.number(words)
     counts.add(words[source], words[target], visits)
     return counts
+
+
+def _load_seen(env: Environment, arrays: Arrays) -> TransitionCounts | None:
+    """The transitions that were seen in practice; `None` where they were not counted."""
+    return _load_counts(env, arrays, SEEN) if f"{SEEN}.words" in arrays else None
 
 
 def _load_table(prefix: str, env: Environment, config: TrainConfig, arrays: Arrays) -> TransitionTable:

@@ -42,6 +42,7 @@ from attribute_planner.storage.checkpoint import (
     load_log_odds,
     load_policy,
     load_progress,
+    load_repeatable,
     load_table,
     progress_arrays,
 )
@@ -203,7 +204,7 @@ class RunDirectory:
         learned, error = load_policy(env, config, arrays), load_detector_error(notes)
         if config.practise.method == "given":
             learned = self._given_policy(env, learned, policy)
-        agent = agent_of(env, config, detector, learned, table, fitted_model, error)
+        agent = agent_of(env, config, detector, learned, table, fitted_model, error, load_repeatable(notes))
         agent = replace(agent, log_odds=load_log_odds(notes))
         return agent if "experience" not in notes else replace(agent, attempts=lambda: self.attempts(env))
 

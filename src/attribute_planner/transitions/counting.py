@@ -147,6 +147,15 @@ class TransitionCounts:
         return numbers
 
 
+def merged(*all_counts: TransitionCounts) -> TransitionCounts:
+    """The sums of several counts."""
+    total = all_counts[0].copy()
+    for counts in all_counts[1:]:
+        source, target = counts.sets.rows[counts.pairs.rows.T]
+        total.add(source, target, counts.visits)
+    return total
+
+
 def _grown(array: np.ndarray, length: int) -> np.ndarray:
     grown = np.zeros((length, *array.shape[1:]), array.dtype)
     grown[: len(array)] = array

@@ -57,8 +57,8 @@ class PractisedTransitions(TransitionModel):
     """A transition model whose statistics practice collects. Its methods return changed copies."""
 
     @abc.abstractmethod
-    def with_pairs(self, source: UInt32[np.ndarray, "B W"], target: UInt32[np.ndarray, "B W"]) -> Self:
-        """The same with transitions between packed sets, which count as never visited if they are new."""
+    def with_pairs(self, source: UInt32[np.ndarray, "B W"], target: UInt32[np.ndarray, "B W"], visits: int = 0) -> Self:
+        """The same with transitions between packed sets, each of which was visited that often besides."""
 
     @abc.abstractmethod
     def with_practice(

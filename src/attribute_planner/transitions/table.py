@@ -115,11 +115,11 @@ class TransitionTable(NumberedSets, PractisedTransitions):
     ) -> Self:
         return replace(self, attempts=attempts, successes=successes, spent=spent)
 
-    def with_pairs(self, source: UInt32[np.ndarray, "B W"], target: UInt32[np.ndarray, "B W"]) -> Self:
+    def with_pairs(self, source: UInt32[np.ndarray, "B W"], target: UInt32[np.ndarray, "B W"], visits: int = 0) -> Self:
         counts = TransitionCounts(self.words.shape[1])
         counts.sets.number(self.words)
         counts.add(self.words[self.source], self.words[self.target], self.visits.astype(np.int64))
-        counts.add(source, target, np.zeros(len(source), np.int64))
+        counts.add(source, target, np.full(len(source), visits, np.int64))
         more = table_of_counts(self.space, counts)
         graph = {name: getattr(more, name) for name in ("words", "source", "target", "visits")}
         return replace(self, **graph, attempts=more.attempts, successes=more.successes, spent=None).with_practice_of(
