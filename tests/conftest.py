@@ -125,7 +125,7 @@ type_checks.install(CHECKED)
 
 # A busy machine is no failure.
 hypothesis.settings.register_profile(
-    "tests", deadline=None, max_examples=50, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+    "tests", deadline=None, max_examples=30, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )
 hypothesis.settings.load_profile("tests")
 

@@ -16,7 +16,10 @@ TRIED = {
 }
 
 
-@pytest.mark.parametrize("name", TRIED)
+LONG = ("blocks-continuous", "starcraft-small", "starcraft-large")
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name in LONG)) for name in TRIED])
 def test_an_agent_that_ships_solves_its_tasks(name: str):
     task, episodes, least = TRIED[name]
     result = ap.evaluate(ap.load(name), task, episodes=episodes, seed=11)
@@ -26,3 +29,13 @@ def test_an_agent_that_ships_solves_its_tasks(name: str):
 
 def test_every_agent_that_ships_is_tried():
     assert set(shipped_agents()) == set(TRIED)
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_an_agent_that_takes_long_to_evaluate_loads_and_plans(name: str):
+    agent = ap.load(name)
+    assert agent.table.num_edges > 0
+    edge = int(agent.table.visits.argmax())
+    values, space = agent.table.values, agent.env.attributes
+    start, goal = (space.decode(values[ends[edge]]) for ends in (agent.table.source, agent.table.target))
+    assert agent.plan(start, goal).probability > 0

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -64,7 +64,10 @@ def used_settings(config: TrainConfig) -> TrainConfig:
     """The settings, with those that have no effect reset to their defaults."""
     if not config.detect.learn:
         config = replace(config, detect=DetectConfig())
-    unused = {name: getattr(PractiseConfig(), name) for name in REACHERS if name != config.practise.method}
+    settings = PractiseConfig()
+    names = REACHERS.keys() & {each.name for each in fields(settings)}
+    others = sorted(names - {config.practise.method})
+    unused = {name: getattr(settings, name) for name in others}
     config = replace(config, practise=replace(config.practise, **unused))
     learners = LEARNERS if config.explore.policy == "random" else LEARNERS.keys() - {config.explore.learner}
     unused = {name: getattr(ExploreConfig(), name) for name in learners}

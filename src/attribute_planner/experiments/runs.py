@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-from attribute_planner.configuration import TrainConfig, default_config, paper_config
+from attribute_planner.configuration import HOST, PRESETS, TrainConfig, default_config, paper_config
 from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.registry import make
 from attribute_planner.errors import unknown_name
@@ -39,8 +39,9 @@ REACTIVE = Execution("reactive", "", model_edges=False)
 
 
 def ours_in(environment: str) -> Execution:
-    """The default execution with the estimator of c_π that the environment's preset names."""
-    return Execution(estimator=default_config(environment).estimator)
+    """The default execution with the estimator of c_π that the environment's preset names, if it has one."""
+    config = default_config(environment) if environment in PRESETS else HOST
+    return Execution(estimator=config.estimator)
 
 
 @dataclass(frozen=True)
