@@ -15,6 +15,7 @@ def plans(c: float, count: int) -> list[Plan]:
     return [planner.plan(np.array([0], np.int32), partial_goal([1]))] * count
 
 
+@pytest.mark.slow
 def test_the_log_odds_are_those_with_which_plans_come_true():
     """Planned 50 %, reached 73 %: the log odds are 1; with nothing to explain they are 0."""
     found = fitted_log_odds(plans(0.5, 1000), np.arange(1000) < 731)
