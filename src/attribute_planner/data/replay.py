@@ -13,7 +13,7 @@ from jaxtyping import Int
 
 from attribute_planner.attributes import AttributeSpace
 from attribute_planner.data.replay_rows import NO_GOAL, Columns, widened
-from attribute_planner.data.sequel import NEVER, Crossings, Sequel, crossings_of, sequel_of
+from attribute_planner.data.sequel import NEVER, Crossings, Sequel, crossings_of, hash_rows, sequel_of
 from attribute_planner.data.trajectories import Trajectories
 from attribute_planner.environments.spaces import Action, Observation
 
@@ -324,7 +324,5 @@ def _codes(tree: Any, place: np.ndarray) -> np.ndarray:
     total = np.zeros((), np.int64)
     for leaf in jax.tree.leaves(tree):
         rows = leaf[place].reshape(len(place), leaf.shape[1], -1)
-        whole = rows.astype(np.float32).view(np.int32).astype(np.int64)
-        multipliers = np.random.default_rng(whole.shape[-1]).integers(-(2**62), 2**62, whole.shape[-1], np.int64)
-        total = total * 31 + (whole * multipliers).sum(axis=-1)
+        total = total * 31 + hash_rows(rows.astype(np.float32).view(np.int32))
     return total

@@ -102,14 +102,14 @@ class Crossings(NamedTuple):
         """`[N]` the place of each set among the sources, and whether it is there."""
         if self.num_edges == 0:
             return np.zeros(len(values), int), np.zeros(len(values), bool)
-        code = _hash(values)
+        code = hash_rows(values)
         source = np.minimum(np.searchsorted(self.sources, code), len(self.sources) - 1)
         return source, self.sources[source] == code
 
 
 def crossings_of(row: np.ndarray, env: np.ndarray, before: np.ndarray, after: np.ndarray) -> Crossings:
     """The steps `[M]` that changed values `[M, A]`, sorted."""
-    source, target = _hash(before), _hash(after)
+    source, target = hash_rows(before), hash_rows(after)
     order = np.lexsort((target, source))
     row, env, source, target = row[order], env[order], source[order], target[order]
     first = np.flatnonzero(np.concatenate([np.ones(min(len(row), 1), bool), _differs(source) | _differs(target)]))
@@ -135,7 +135,7 @@ def _between(first: np.ndarray, end: np.ndarray, random: np.random.Generator) ->
     return first + (random.random(len(first)) * (end - first)).astype(int)
 
 
-def _hash(values: np.ndarray) -> np.ndarray:
-    """`int64[N]` a hash of each row of values `[N, A]`."""
+def hash_rows(values: np.ndarray) -> np.ndarray:
+    """`int64[...]` a hash of each row of whole numbers `[..., A]`."""
     multipliers = np.random.default_rng(0).integers(-(2**63), 2**63, values.shape[-1], np.int64)
     return (values.astype(np.int64) * multipliers).sum(axis=-1)

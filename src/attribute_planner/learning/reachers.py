@@ -77,7 +77,29 @@ class Reacher(Protocol):
         ...
 
 
-class PolicyGradient:
+class Unchanging:
+    """What a reacher does that neither fits, updates nor replays; each reacher overrides its own way of learning."""
+
+    def with_statistics(self, train_state: TrainState, statistics: ObservationStatistics | None) -> TrainState:
+        del statistics
+        return train_state
+
+    def fit(self, env: Environment, policy: GoalPolicy, examples: Any, *, key: Key, watch: Watch) -> GoalPolicy:
+        del env, examples, key, watch
+        return policy
+
+    def update(self, train_state: TrainState, batch: Batch, *, remaining: Any, key: Key) -> tuple[TrainState, dict]:
+        del batch, remaining, key
+        return train_state, {}
+
+    def learn(
+        self, train_state: TrainState, replay: Replay, *, discount: float, remaining: float, random: np.random.Generator
+    ) -> tuple[TrainState, dict]:
+        del replay, discount, remaining, random
+        return train_state, {}
+
+
+class PolicyGradient(Unchanging):
     """Learns only from the rewards of its attempts."""
 
     fits = replays = False
@@ -92,27 +114,13 @@ class PolicyGradient:
         del spec, key
         return new_train_state(policy, self._config)
 
-    def with_statistics(self, train_state: TrainState, statistics: ObservationStatistics | None) -> TrainState:
-        del statistics
-        return train_state
-
-    def fit(self, env: Environment, policy: GoalPolicy, examples: Any, *, key: Key, watch: Watch) -> GoalPolicy:
-        del env, examples, key, watch
-        return policy
-
     def update(
         self, train_state: TrainState, batch: Batch, *, remaining: jax.Array, key: Key
     ) -> tuple[TrainState, dict]:
         return self._update(train_state, batch, self._config, remaining=remaining, key=key)
 
-    def learn(
-        self, train_state: TrainState, replay: Replay, *, discount: float, remaining: float, random: np.random.Generator
-    ) -> tuple[TrainState, dict]:
-        del replay, discount, remaining, random
-        return train_state, {}
 
-
-class InverseModel:
+class InverseModel(Unchanging):
     """An inverse model, fitted to recorded steps. Attempts only measure its success."""
 
     fits, replays = True, False
@@ -128,28 +136,14 @@ class InverseModel:
         del spec, key
         return TrainState(policy, ())
 
-    def with_statistics(self, train_state: TrainState, statistics: ObservationStatistics | None) -> TrainState:
-        del statistics
-        return train_state
-
     def fit(
         self, env: Environment, policy: GoalPolicy, examples: Examples | None, *, key: Key, watch: Watch
     ) -> GoalPolicy:
         assert examples is not None, "exploration must record its steps"
         return fit_inverse(env, policy, examples, self._config, key=key, watch=watch)
 
-    def update(self, train_state: TrainState, batch: Batch, *, remaining: Any, key: Key) -> tuple[TrainState, dict]:
-        del batch, remaining, key
-        return train_state, {}
 
-    def learn(
-        self, train_state: TrainState, replay: Replay, *, discount: float, remaining: float, random: np.random.Generator
-    ) -> tuple[TrainState, dict]:
-        del replay, discount, remaining, random
-        return train_state, {}
-
-
-class Given:
+class Given(Unchanging):
     """A policy that was made elsewhere (`models.given_policy`): it learns nothing, attempts only measure it."""
 
     fits = replays = False
@@ -165,24 +159,6 @@ class Given:
         del spec, key
         return TrainState(policy, ())
 
-    def with_statistics(self, train_state: TrainState, statistics: ObservationStatistics | None) -> TrainState:
-        del statistics
-        return train_state
-
-    def fit(self, env: Environment, policy: GoalPolicy, examples: Any, *, key: Key, watch: Watch) -> GoalPolicy:
-        del env, examples, key, watch
-        return policy
-
-    def update(self, train_state: TrainState, batch: Batch, *, remaining: Any, key: Key) -> tuple[TrainState, dict]:
-        del batch, remaining, key
-        return train_state, {}
-
-    def learn(
-        self, train_state: TrainState, replay: Replay, *, discount: float, remaining: float, random: np.random.Generator
-    ) -> tuple[TrainState, dict]:
-        del replay, discount, remaining, random
-        return train_state, {}
-
 
 TEMPERATURE = 0.02
 """Temperature of a policy that samples actions by their values: an action whose value is two per cent lower than the
@@ -192,7 +168,7 @@ UPDATES_PER_CALL = 16
 """Updates that are compiled into one call."""
 
 
-class OffPolicy:
+class OffPolicy(Unchanging):
     """Learns from a replay buffer: DQN for discrete actions, SAC for a box."""
 
     fits, replays = False, True
@@ -214,14 +190,6 @@ class OffPolicy:
         if self._name == "dqn":
             return TrainState(policy, train_state.optimiser, with_statistics(train_state.critic, statistics))
         return TrainState(policy, train_state.optimiser, sac.critics_with(train_state.critic, statistics))
-
-    def fit(self, env: Environment, policy: GoalPolicy, examples: Any, *, key: Key, watch: Watch) -> GoalPolicy:
-        del env, examples, key, watch
-        return policy
-
-    def update(self, train_state: TrainState, batch: Batch, *, remaining: Any, key: Key) -> tuple[TrainState, dict]:
-        del batch, remaining, key
-        return train_state, {}
 
     def learn(
         self, train_state: TrainState, replay: Replay, *, discount: float, remaining: float, random: np.random.Generator

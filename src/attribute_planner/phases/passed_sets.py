@@ -58,9 +58,7 @@ def with_passed_sets(model: Model, passed: PassedSets) -> Model:
         return model
     model = model.with_pairs(passed.source, passed.target)
     listed = model.listing()
-    source, target = (listed.numbers_of(each).astype(np.int64) for each in (passed.source, passed.target))
-    ends = listed.source.astype(np.int64) * listed.num_nodes + listed.target
-    number = np.searchsorted(ends, source * listed.num_nodes + target)
+    number = listed.edges_between(listed.numbers_of(passed.source), listed.numbers_of(passed.target))
     attempts, successes, spent = (
         np.bincount(number, weights=each, minlength=listed.num_edges)
         for each in (np.ones(len(number)), passed.reached, passed.steps)

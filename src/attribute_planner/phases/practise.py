@@ -114,12 +114,12 @@ def practise(
         train_state = config.reacher.with_statistics(begun.train_state, statistics)
         practised = begun._replace(table=explored.with_practice_of(begun.table), train_state=train_state)
     practised = practised._replace(round_number=round_number)
-    graph = device_graph(explored, config.visit_exponent, padded=replay is not None)
+    graph = None
     if replay is not None:
         replay.cut()
     while practised.steps < until * config.steps:
-        if replay is not None:  # the last epoch may have added edges
-            graph = device_graph(practised.table, config.visit_exponent, padded=True)
+        if graph is None or replay is not None:  # recorded steps may have added edges in the last epoch
+            graph = device_graph(practised.table, config.visit_exponent, padded=replay is not None)
         begin = 0 if replay is None else replay.end
         epoch_key = jax.random.fold_in(epochs_key, practised.epoch)
         far = None
@@ -132,22 +132,28 @@ def practise(
         practised, metrics = practise_epoch(
             env, detector, graph, far, config, practised, replay, log, until=until, key=epoch_key
         )
-        if replay is not None and log is not None:
-            practised = with_transitions(practised, replay, env.attributes, begin)
-            passed = passed_sets(log, replay, env.attributes, begin)
-            practised = practised._replace(table=with_passed_sets(practised.table, passed))
-        if replay is not None and practised.steps >= until * config.steps:
-            practised = practised._replace(repeatable=replay.repeatability())
+        if replay is not None:
+            practised = with_recorded(practised, replay, log, env.attributes, begin)
+            if practised.steps >= until * config.steps:
+                practised = practised._replace(repeatable=replay.repeatability())
         watch("practise", practised.steps / config.steps, metrics, practised)
     return practised
 
 
-def with_transitions(practised: Practised, replay: Replay, space: AttributeSpace, since: int) -> Practised:
-    """The same with the transitions of all steps from number `since` on, which exploration may never have seen."""
+def with_recorded(
+    practised: Practised, replay: Replay, log: AttemptLog | None, space: AttributeSpace, since: int
+) -> Practised:
+    """The same with what the steps from number `since` on show besides the outcomes of attempts.
+
+    That is transitions, which exploration may never have seen, and the sets that attempts passed on their way.
+    """
     counts = TransitionCounts(space.num_words) if practised.counts is None else practised.counts.copy()
     source, target = (np.asarray(space.pack(values)) for values in replay.transitions(since))
     counts.record(source, target)
-    return practised._replace(counts=counts, table=practised.table.with_pairs(source, target, visits=1))
+    table = practised.table.with_pairs(source, target, visits=1)
+    if log is not None:
+        table = with_passed_sets(table, passed_sets(log, replay, space, since))
+    return practised._replace(counts=counts, table=table)
 
 
 def practise_epoch(
