@@ -264,8 +264,30 @@ def default_config(name: str) -> TrainConfig:
     return replace(config, practise=practise)
 
 
-PUBLISHED_PRACTICE = {"starcraft-small": 14_000_000, "starcraft-large": 14_000_000}
-"""Steps of practice in the paper, where it states them and ours differ."""
+PUBLISHED_PRACTICE: dict[str, dict[str, int]] = {
+    "switches": {"steps": 300_000_000, "num_envs": 2_048},
+    "crafting": {"steps": 500_000_000, "num_envs": 2_048},
+    "blocks": {"steps": 20_000_000},
+    "starcraft-small": {"steps": 14_000_000, "num_envs": 256},
+    "starcraft-large": {"steps": 14_000_000, "num_envs": 256},
+}
+"""Budgets of practice as published. The paper states the steps in StarCraft; the others are those after which success no
+longer rises (`experiments.published_search`)."""
+
+STARCRAFT_STEPS = ReinforceConfig(learning_rate=3e-3, entropy_coef=0.003)
+PUBLISHED_LEARNING: dict[str, ReinforceConfig] = {
+    "switches": ReinforceConfig(entropy_coef=0.001),
+    "crafting": ReinforceConfig(entropy_coef=0.001),
+    "starcraft-small": STARCRAFT_STEPS,
+    "starcraft-large": STARCRAFT_STEPS,
+}
+"""How REINFORCE learns as published, by the same search."""
+
+PUBLISHED_EXPLORATION: dict[str, dict[str, int]] = {
+    "starcraft-small": {"num_envs": 256},
+    "starcraft-large": {"num_envs": 256},
+}
+"""Environments in exploration as published: fewer environments are more updates in the same number of steps."""
 
 PUBLISHED_FITS = {"blocks": IMAGES}
 """How detectors are fitted as published, without symmetries, where ours need more updates because of them."""
@@ -276,25 +298,26 @@ def paper_config(env: Environment | str) -> TrainConfig:
 
     env: an environment, or the name of a built-in one.
 
-    Optimiser, step size and discount are not in the paper; they are ours.
+    What the paper does not state (optimiser, step size, entropy bonus, number of environments, steps in the grid worlds)
+    was chosen by a search on other seeds and tasks than those that are reported.
     """
     name = env if isinstance(env, str) else env.name
     config = default_config(name) if isinstance(env, str) or name in PRESETS else host_on_policy_config(env.spec)
     practise = config.practise
     method = "inverse" if practise.method == "inverse" else "reinforce"
-    plain = ReinforceConfig(entropy_coef=practise.ppo.entropy_coef)
+    learning = PUBLISHED_LEARNING.get(name, ReinforceConfig(entropy_coef=practise.ppo.entropy_coef))
+    explore = replace(config.explore, **PUBLISHED_EXPLORATION.get(name, {}))
     return replace(
         config,
-        explore=replace(config.explore, learner="reinforce", reinforce=plain, action_repeat=1.0, symmetric=False),
+        explore=replace(explore, learner="reinforce", reinforce=learning, action_repeat=1.0, symmetric=False),
         practise=replace(
-            practise,
-            steps=PUBLISHED_PRACTICE.get(name, practise.steps),
+            replace(practise, **PUBLISHED_PRACTICE.get(name, {})),
             method=method,
-            reinforce=plain,
+            reinforce=learning,
             stop_on_any_change=method == "inverse",
             step_reward=-0.1,
             hindsight=0.0,
-            decay=0.9,
+            decay=1.0 if method == "inverse" else 0.9,  # an inverse model does not change while it is scored
             goal_sampling="neighbours",
             inverse=replace(practise.inverse, symmetric=False),
         ),
