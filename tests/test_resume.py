@@ -14,8 +14,9 @@ from attribute_planner.algorithm import first_round
 from attribute_planner.data.dataset import Dataset
 from attribute_planner.errors import RunDirectoryError
 from attribute_planner.evaluation import goal_meter
+from attribute_planner.files import manifest
+from attribute_planner.files.array_file import read_arrays
 from attribute_planner.learning.dqn import DQNConfig
-from attribute_planner.storage.arrays import read_arrays
 from attribute_planner.storage.run_directory import RunDirectory, ship
 from tests.phases.test_refine import KEY_IN_CELLAR, REFINING
 from tests.probes import RING, TINY, Hosted, HostedWorlds
@@ -129,27 +130,29 @@ def test_measuring_goals_does_not_change_what_is_learned(
     assert_same_run(tmp_path / "run", whole[0])
 
 
-def test_a_run_that_is_killed_after_it_wrote_experience_is_resumed_bit_for_bit(
-    whole: tuple[Path, ap.Agent], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("committed", [False, True])
+def test_a_run_that_is_killed_while_it_saves_is_resumed_bit_for_bit(
+    whole: tuple[Path, ap.Agent], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, committed: bool
 ):
-    """The last checkpoint is that of the second report; metrics and a shard of later epochs lie in the directory."""
+    """In the third checkpoint, before and after its manifest is in place; no file has its name then."""
     path = tmp_path / "run"
     with monkeypatch.context() as patch:
         patch.setattr(training, "SECONDS_BETWEEN_SAVES", 0.0)
+        rename, renamed = manifest.rename, []
+
+        def killed(old: Path, new: Path) -> None:
+            renamed.extend([new] if new.name == manifest.MANIFEST else [])
+            if len(renamed) > 4 or (len(renamed) == 4 and (not committed or new.name != manifest.MANIFEST)):
+                raise StoppedError
+            rename(old, new)
+
+        patch.setattr(manifest, "rename", killed)
         with pytest.raises(StoppedError):
-            save, saved = RunDirectory.save, []
-
-            def killed(self: RunDirectory, *given: Any, **notes: Any) -> None:
-                saved.append(notes)
-                if len(saved) > 2:
-                    raise StoppedError
-                save(self, *given, **notes)
-
-            patch.setattr(RunDirectory, "save", killed)
             run(path, seed=3, config=REPLAYED)
-    assert RunDirectory(path).notes()["experience"]["end"] == 20
-    assert len(Dataset(path).shards) == 3
+    assert RunDirectory(path).notes()["experience"]["end"] == (40 if committed else 20)
+    assert manifest.temporary_files(path)
     run(path, resume=True)
+    assert not manifest.temporary_files(path)
     assert_same_run(path, whole[0])
 
 
@@ -180,8 +183,8 @@ def test_missing_experience_is_one_clear_line(tmp_path: Path, monkeypatch: pytes
         stop_after(patch, 1)
         run(tmp_path / "run", seed=3, config=REPLAYED)
     for shard in Dataset(tmp_path / "run").shards.values():
-        shard.unlink()
-    with pytest.raises(RunDirectoryError, match="does not hold all recorded steps"):
+        (tmp_path / "run" / "experience" / shard).unlink()
+    with pytest.raises(RunDirectoryError, match=r"000000000\.safetensors is missing"):
         run(tmp_path / "run", resume=True)
 
 

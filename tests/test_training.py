@@ -12,7 +12,7 @@ from attribute_planner import training
 from attribute_planner.configuration import TrainConfig
 from attribute_planner.drawing.progress_bars import ProgressBars
 from attribute_planner.errors import ConfigurationError, RunDirectoryError
-from attribute_planner.storage.arrays import read_arrays
+from attribute_planner.files.array_file import read_arrays
 from attribute_planner.storage.run_directory import RunDirectory
 from attribute_planner.storage.tensorboard import TensorBoardWriter
 from tests.probes import RING, TINY, Hosted, HostedWorlds

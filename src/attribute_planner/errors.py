@@ -2,10 +2,14 @@
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from pathlib import Path
 
 
 class AttributePlannerError(Exception):
     """Base class of errors that the user can correct. The message says what is wrong and what is expected."""
+
+    def __str__(self) -> str:
+        return one_line(super().__str__())
 
 
 class UnknownNameError(AttributePlannerError):
@@ -24,8 +28,39 @@ class RunDirectoryError(AttributePlannerError):
     """A run directory that is missing, damaged, of another version, or already exists."""
 
 
+class DamagedFileError(RunDirectoryError):
+    """A file that is not what was saved: missing, cut off, changed, or with contents that are not possible."""
+
+
+class RunInUseError(RunDirectoryError):
+    """A run directory that another process is writing to."""
+
+
+class StorageError(AttributePlannerError):
+    """A file that cannot be written: no space, no permission, a limit on sizes. What was saved before is kept.
+
+    path: the file.
+    needed: its size in bytes; 0 where that is not the reason.
+    free: free bytes on its file system; `None` if they are not known.
+    """
+
+    def __init__(self, message: str, *, path: Path, needed: int = 0, free: int | None = None) -> None:
+        super().__init__(message)
+        self.path, self.needed, self.free = path, needed, free
+
+
 class ConfigurationError(AttributePlannerError):
     """A setting outside its range."""
+
+
+MOST_CHARACTERS = 2_000
+"""Longer messages are cut: a damaged file may hold a name of any length."""
+
+
+def one_line(text: str) -> str:
+    """The text on one line, in characters that can be printed."""
+    text = "".join(each if each.isprintable() else " " for each in text)
+    return text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]}…"
 
 
 def unknown_name(kind: str, name: object, known: Iterable[object]) -> UnknownNameError:

@@ -2,7 +2,8 @@
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from attribute_planner.agent import Agent
 from attribute_planner.algorithm import Progress, new_replay
 from attribute_planner.configuration import TrainConfig, config_for
 from attribute_planner.data.attempt_log import AttemptLog
-from attribute_planner.data.dataset import EXPERIENCE, Dataset
+from attribute_planner.data.dataset import Dataset
 from attribute_planner.data.random_actions import RandomActions
 from attribute_planner.data.refill import refill
 from attribute_planner.data.rollout import advance, start
@@ -23,8 +24,9 @@ from attribute_planner.environments.interface import Environment, PureEnvironmen
 from attribute_planner.environments.recorded import RecordedEnvironment
 from attribute_planner.environments.registry import make
 from attribute_planner.environments.spec import EnvironmentSpec
-from attribute_planner.errors import ConfigurationError
+from attribute_planner.errors import ConfigurationError, RunDirectoryError
 from attribute_planner.evaluation.goal_meter import GoalMeter, num_unseen_values
+from attribute_planner.files.lock import locked
 from attribute_planner.learning.policy_gradient import TrainState, new_train_state
 from attribute_planner.models.given_policy import GivenPolicy, Predicts
 from attribute_planner.models.observation_scaling import statistics_of, with_observations
@@ -32,8 +34,9 @@ from attribute_planner.models.policy import GoalPolicy
 from attribute_planner.phases.explore import Explored
 from attribute_planner.phases.refine import Refined
 from attribute_planner.storage.agents import find_run
+from attribute_planner.storage.description import Description, describe_run
 from attribute_planner.storage.experience import ExperienceWriter
-from attribute_planner.storage.run_directory import RunDirectory, describe_run
+from attribute_planner.storage.run_directory import RunDirectory
 
 SECONDS_BETWEEN_SAVES = 20.0
 
@@ -86,9 +89,47 @@ def train(
         raise ConfigurationError("A resumed run keeps its own settings: config cannot be given with resume.")
     if resume and refine:
         raise ConfigurationError("A resumed run keeps its own settings: refine cannot be given with resume.")
+    with run_lock(run_dir, resume=resume):
+        return _train(env, seed, steps, run_dir, config, resume, refine, progress, tensorboard, logger, policy, dataset)
+
+
+@contextmanager
+def run_lock(run_dir: str | Path | None, *, resume: bool) -> Iterator[None]:
+    """Hold the run directory: one process at a time trains in it. A new directory is made; without one, nothing is."""
+    if run_dir is None:
+        yield
+        return
+    path = Path(run_dir)
+    if resume:
+        RunDirectory(path)
+    elif not path.is_file():
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise RunDirectoryError(f"The run directory {path} cannot be created: {error}.") from error
+    with locked(path) if path.is_dir() else nullcontext():
+        yield
+
+
+def _train(
+    env: Environment,
+    seed: int,
+    steps: int | None,
+    run_dir: str | Path | None,
+    config: TrainConfig | None,
+    resume: bool,
+    refine: bool,
+    progress: bool,
+    tensorboard: bool,
+    logger: Callable[[dict[str, float]], Any] | None,
+    policy: Predicts | None,
+    dataset: Dataset | None,
+) -> Agent:
+    """`train`, with checked arguments and the lock of the run directory."""
     if resume:
         assert run_dir is not None
         run = RunDirectory(run_dir)
+        run.recover()
         env, described = run.environment(env), run.description
         config, seed, begun = described.config, described.seed, run.progress(env)
     else:
@@ -238,10 +279,12 @@ class Recorder:
     ) -> None:
         self._run, self._progress, self._meter = run, begun, meter
         self._log = AttemptLog() if begun.log is None else begun.log
-        self._lines = self._lines_of_progress = 0 if run is None else run.rewind_metrics()
+        self._lines = None if run is None else run.metrics_writer()
+        self._lines_of_progress = None if self._lines is None else self._lines.written
+        self._description: Description | None = None
         self._experience = None
         if run is not None and begun.replay is not None:
-            self._experience = ExperienceWriter(run.path / EXPERIENCE, spec, begun.replay)
+            self._experience = ExperienceWriter(run.path, spec, begun.replay)
         self._started = self._saved = time.monotonic()
         self._unsaved = False
         self._logger = logger
@@ -249,13 +292,12 @@ class Recorder:
         self._bars = _bars() if show else None
 
     def __call__(self, phase: str, done: float, metrics: dict[str, Any], so_far: Any) -> None:
-        self._lines += 1
         if isinstance(so_far, Refined):
             self._refine(so_far)
         elif so_far is not None:
             self._progress = replace(self._progress, **{PRODUCTS[phase]: so_far})
         if so_far is not None:
-            self._unsaved, self._lines_of_progress = True, self._lines
+            self._unsaved = True
             self._progress = replace(self._progress, log=self._log.copy())
             if self._experience is not None:
                 self._experience.note()
@@ -267,8 +309,10 @@ class Recorder:
         if self._logger is not None:
             numbers = {name: value for name, value in metrics.items() if isinstance(value, int | float)}
             self._logger({f"{phase}/{name}": value for name, value in numbers.items()})
-        if self._run is not None:
-            self._run.write_metrics({"phase": phase, "seconds": round(time.monotonic() - self._started, 3), **metrics})
+        if self._lines is not None:
+            self._lines.write({"phase": phase, "seconds": round(time.monotonic() - self._started, 3), **metrics})
+            if so_far is not None:
+                self._lines_of_progress = self._lines.written
             if time.monotonic() - self._saved > SECONDS_BETWEEN_SAVES or isinstance(so_far, Refined):
                 self._save()
 
@@ -287,8 +331,8 @@ class Recorder:
         if self._meter is not None:
             self._meter.env = refined.env
         if self._run is not None:
-            described = self._run.description
-            self._run.describe(replace(described, attributes=refined.env.attributes, hidden=hidden_splits(refined.env)))
+            described, env = self._run.description, refined.env
+            self._description = replace(described, attributes=env.attributes, hidden=hidden_splits(env))
 
     def close(self) -> None:
         """Save what is not saved yet, also after an exception."""
@@ -301,14 +345,15 @@ class Recorder:
                     shown.close()
 
     def _save(self) -> None:
-        assert self._run is not None
-        notes: dict[str, Any] = {"metrics": self._lines_of_progress}
-        if self._experience is None:
-            self._run.save(self._progress, **notes)
-        else:
-            self._run.save(self._progress, **notes, experience=self._experience.write())
-            self._experience.remove_old()
-        self._saved, self._unsaved = time.monotonic(), False
+        assert self._run is not None and self._lines is not None
+        self._lines.sync()
+        also: dict[str, Any] = {"description": self._description, "metrics": self._lines_of_progress}
+        if self._experience is not None:
+            also["experience"] = self._experience.new()
+        self._run.save(self._progress, **also)
+        if self._experience is not None:
+            self._experience.saved()
+        self._saved, self._unsaved, self._description = time.monotonic(), False, None
 
 
 PRODUCTS = {

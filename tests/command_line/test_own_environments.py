@@ -10,6 +10,7 @@ import pytest
 import attribute_planner as ap
 from attribute_planner import training
 from attribute_planner.command_line.main import main
+from attribute_planner.files.manifest import commit
 from attribute_planner.storage.run_directory import CONFIG, RunDirectory, save_agent
 from tests.probes import TINY, ring_agent
 
@@ -34,7 +35,7 @@ def moved_run(run: Path, tmp_path: Path) -> Path:
         (path / file.name).write_bytes(file.read_bytes())
     described = json.loads((path / CONFIG).read_text())
     described["environment"]["source"] = "nowhere.envs:make_ring"
-    (path / CONFIG).write_text(json.dumps(described))
+    commit(path, {CONFIG: json.dumps(described).encode()})
     return path
 
 

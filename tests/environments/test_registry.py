@@ -14,7 +14,7 @@ from attribute_planner.environments.interface import PureEnvironment
 from attribute_planner.environments.registry import ENVIRONMENTS, make
 from attribute_planner.errors import ConfigurationError, UnknownNameError
 from attribute_planner.evaluation.check_environment import check_environment
-from attribute_planner.storage.run_directory import parameters_of
+from attribute_planner.storage.description import parameters_of
 
 LIGHTER: dict[str, dict[str, Any]] = {"blocks": {"image_size": 32}, "blocks-continuous": {"image_size": 32}}
 """Parameters with which environments are checked sooner: the pictures' size changes nothing else."""

@@ -13,10 +13,12 @@ from attribute_planner.environments.hidden_attributes import with_hidden_attribu
 from attribute_planner.environments.registry import make
 from attribute_planner.environments.splits import Codes, Split, Threshold
 from attribute_planner.errors import RunDirectoryError
+from attribute_planner.files.manifest import commit
 from attribute_planner.models.detector import AttributeDetector
 from attribute_planner.models.policy import GoalPolicy
 from attribute_planner.storage.agents import find_run
-from attribute_planner.storage.run_directory import RunDirectory, describe_run, save_agent, ship
+from attribute_planner.storage.description import describe_run
+from attribute_planner.storage.run_directory import RunDirectory, save_agent, ship
 from attribute_planner.training import load
 from tests.probes import RING, TINY, numbers, table_of, with_drawn_weights
 
@@ -32,6 +34,11 @@ def agent() -> Agent:
         replace(table, estimator=TINY.estimator),
         max_attempt_steps=TINY.practise.max_attempt_steps,
     )
+
+
+def rewrite(run: Path, name: str, content: bytes) -> None:
+    """Change a file of a run, and its entry in the manifest."""
+    commit(run, {name: content})
 
 
 @pytest.fixture
@@ -58,7 +65,7 @@ def test_an_agent_comes_back_as_it_was(agent: Agent, run: Path):
 def test_what_ships_is_the_agent_described_as_its_run(run: Path, tmp_path: Path):
     described = json.loads((run / "config.json").read_text())
     described["provenance"]["device"] = "a machine far away"
-    (run / "config.json").write_text(json.dumps(described))
+    rewrite(run, "config.json", json.dumps(described).encode())
     ship(RunDirectory(run), tmp_path / "shipped", RING)
     assert json.loads((tmp_path / "shipped" / "config.json").read_text()) == described
     table, shipped = load(run, RING).table, load(tmp_path / "shipped", RING).table
@@ -66,7 +73,7 @@ def test_what_ships_is_the_agent_described_as_its_run(run: Path, tmp_path: Path)
 
 
 def test_a_run_directory_holds_json_and_safetensors_only(run: Path):
-    assert sorted(path.name for path in run.iterdir()) == ["agent.safetensors", "config.json"]
+    assert sorted(path.name for path in run.iterdir()) == ["agent.safetensors", "config.json", "manifest.json"]
     described = json.loads((run / "config.json").read_text())
     assert described["seed"] == 7
     assert described["environment"] == {"name": "graph", "parameters": None}
@@ -122,13 +129,14 @@ def test_a_missing_run_says_what_there_is(tmp_path: Path):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("config.json", None, r"is not a run directory: it holds no config.json"),
-        ("config.json", "{", "does not describe a run"),
-        ("config.json", "[]", "does not describe a run"),
+        ("config.json", None, r"config\.json is missing"),
+        ("manifest.json", None, r"has no manifest\.json, which lists its files: .*write_manifest"),
+        ("config.json", "{", "is not valid JSON"),
+        ("config.json", "[]", "must hold a JSON object"),
         ("config.json", "{}", "does not describe a run"),
         ("config.json", '{"format": 99}', "has format 99; this version reads format 2"),
         ("config.json", '{"format": 1}', r"was written by attribute_planner 0\.1; train the agent again\.$"),
-        ("agent.safetensors", None, "contains no agent: training stopped before its first checkpoint"),
+        ("agent.safetensors", None, r"agent\.safetensors is missing"),
         ("agent.safetensors", "gibberish", "cannot be read as a saved agent"),
     ],
 )
@@ -136,7 +144,7 @@ def test_a_foreign_or_damaged_run_is_one_clear_line(run: Path, name: str, conten
     if content is None:
         (run / name).unlink()
     else:
-        (run / name).write_text(content)
+        rewrite(run, name, content.encode())
     with pytest.raises(RunDirectoryError, match=message) as caught:
         load(run, RING)
     assert "\n" not in str(caught.value)
@@ -153,36 +161,26 @@ def test_a_foreign_or_damaged_run_is_one_clear_line(run: Path, name: str, conten
 )
 def test_a_description_that_makes_no_sense_is_one_clear_line(run: Path, change: dict):
     described = json.loads((run / "config.json").read_text())
-    (run / "config.json").write_text(json.dumps(described | change))
+    rewrite(run, "config.json", json.dumps(described | change).encode())
     with pytest.raises(RunDirectoryError) as caught:
         load(run, RING)
     assert "\n" not in str(caught.value)
 
 
-def test_a_truncated_agent_is_one_clear_line(run: Path):
-    whole = (run / "agent.safetensors").read_bytes()
-    (run / "agent.safetensors").write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(RunDirectoryError, match="cannot be read as a saved agent"):
+def test_a_run_without_a_checkpoint_says_so(tmp_path: Path):
+    run = RunDirectory.create(tmp_path / "run", describe_run(RING, TINY, 0))
+    with pytest.raises(RunDirectoryError, match="contains no agent: training stopped before its first checkpoint"):
+        load(run.path, RING)
+
+
+@pytest.mark.parametrize("again", [True, False])
+def test_a_truncated_agent_is_one_clear_line(run: Path, again: bool):
+    """With a manifest that lists it as it is, and without."""
+    half = (run / "agent.safetensors").read_bytes()[: (run / "agent.safetensors").stat().st_size // 2]
+    rewrite(run, "agent.safetensors", half) if again else (run / "agent.safetensors").write_bytes(half)
+    message = "cannot be read as a saved agent" if again else r"is not what was saved: it has [\d,]+ bytes, not [\d,]+"
+    with pytest.raises(RunDirectoryError, match=message):
         load(run, RING)
-
-
-def test_metrics_are_one_line_each(run: Path):
-    directory = RunDirectory(run)
-    assert directory.metrics() == []
-    directory.write_metrics({"phase": "explore", "steps": 1})
-    directory.write_metrics({"phase": "explore", "steps": 2})
-    assert [line["steps"] for line in directory.metrics()] == [1, 2]
-    assert (run / "metrics.jsonl").read_text().count("\n") == 2
-
-
-def test_a_line_of_metrics_whose_write_was_interrupted_is_skipped(run: Path):
-    directory = RunDirectory(run)
-    directory.write_metrics({"steps": 1})
-    with open(run / "metrics.jsonl", "a") as file:
-        file.write('{"steps": 2, "succ')
-    assert [line["steps"] for line in directory.metrics()] == [1]
-    directory.write_metrics({"steps": 3})
-    assert [line["steps"] for line in directory.metrics()] == [1, 3]
 
 
 def test_hidden_attributes_are_stored_and_made_again(tmp_path: Path):

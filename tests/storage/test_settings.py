@@ -6,7 +6,7 @@ import pytest
 from attribute_planner.configuration import PRESETS, TrainConfig, default_config, paper_config
 from attribute_planner.environments.registry import ENVIRONMENTS, make
 from attribute_planner.errors import AttributePlannerError, RunDirectoryError
-from attribute_planner.storage.run_directory import parameters_of
+from attribute_planner.storage.description import parameters_of
 from attribute_planner.storage.settings import settings_from_json, settings_to_json, with_setting
 from tests.probes import TINY
 
@@ -25,7 +25,7 @@ def test_what_a_file_does_not_mention_keeps_its_default():
 
 
 def test_settings_that_do_not_exist_are_named():
-    with pytest.raises(RunDirectoryError, match="saved ExploreConfig has unknown settings: speed"):
+    with pytest.raises(RunDirectoryError, match=r"saved TrainConfig\.explore has unknown settings: speed"):
         settings_from_json(TrainConfig, {"explore": {"speed": 7}})
 
 

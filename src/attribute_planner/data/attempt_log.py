@@ -37,6 +37,10 @@ class AttemptLog:
     def __len__(self) -> int:
         return len(self._rows)
 
+    def fits(self, replay: Replay) -> bool:
+        """Whether the attempts are those of environments and steps that the buffer has seen."""
+        return bool((self._rows[:, 1] < replay.end).all() and (self._rows[:, 2] < replay.num_envs).all())
+
     def add(
         self,
         last: Int[np.ndarray, " N"],

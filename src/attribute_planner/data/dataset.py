@@ -15,6 +15,9 @@ next_attributes  int[T, B, A] the attribute values after the step, before any re
 goal             int[T, B, A] the attribute values that were pursued; −1 if none were
 terminated       bool[T, B] the episode terminated with this step
 truncated        bool[T, B] the episode was truncated after this step; the next row belongs to another one
+
+manifest.json lists size and SHA-256 of these files; those of a run are in the manifest of its run directory. A folder
+that another program has written may have none: what is read from it is only checked for being possible.
 """
 
 import json
@@ -25,17 +28,19 @@ from typing import Any, NamedTuple
 
 import jax
 import numpy as np
-from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save_file
 
 from attribute_planner.attributes import Attribute, Value
+from attribute_planner.data.recorded_columns import columns_of
 from attribute_planner.data.recorded_episodes import columns_of_episodes
 from attribute_planner.data.replay_rows import Columns
 from attribute_planner.data.trajectories import Trajectories, concatenate
-from attribute_planner.environments.spaces import MixedAction, UnitObservation
 from attribute_planner.environments.spec import EnvironmentSpec
 from attribute_planner.environments.spec_json import spec_from_json, spec_to_json
-from attribute_planner.errors import RunDirectoryError
+from attribute_planner.errors import AttributePlannerError, DamagedFileError, RunDirectoryError
+from attribute_planner.files.array_file import array_bytes, parse_arrays
+from attribute_planner.files.manifest import commit, has_manifest, read_manifest, read_verified
+from attribute_planner.files.reading import MAX_TEXT_BYTES, memory_bytes, read_file
+from attribute_planner.files.strict_json import MALFORMED, parse_json
 
 SPEC, SUFFIX = "spec.json", ".safetensors"
 EXPERIENCE = "experience"
@@ -65,7 +70,7 @@ class Dataset:
     def __init__(self, path: str | Path) -> None:
         path = Path(path)
         self.path = path / EXPERIENCE if (path / EXPERIENCE).is_dir() else path
-        if not (self.path / SPEC).is_file():
+        if SPEC not in self._names():
             raise RunDirectoryError(f"{path} holds no recorded experience: there is no {SPEC}.")
 
     @staticmethod
@@ -96,38 +101,62 @@ class Dataset:
         source = recorded_source(env, episodes, attributes, describe, observation_space, action_space, name)
         columns = columns_of_episodes(episodes, source.spec.attributes, source.actions, source.encode, source.read)
         path.mkdir(parents=True, exist_ok=True)
-        (path / SPEC).write_text(json.dumps(spec_to_json(source.spec), indent=2))
-        save_file(
-            {name: np.ascontiguousarray(array) for name, array in shard_arrays(columns).items()},
-            path / f"{0:09d}{SUFFIX}",
-        )
+        commit(path, {SPEC: spec_bytes(source.spec), shard_name(0): array_bytes(shard_arrays(columns), {})})
         return Dataset(path)
 
     def __repr__(self) -> str:
         return f"Dataset({self.path}: {self.num_steps:,} steps of {self.spec.name})"
 
-    @property
+    @cached_property
     def num_steps(self) -> int:
         """The number of recorded steps."""
-        return sum(int(np.prod(shard_shape(path))) for path in self.shards.values())
+        return sum(trajectories.terminated.size for trajectories in self)
 
     @cached_property
     def spec(self) -> EnvironmentSpec:
         """The specification of the environment."""
+        saved = parse_json(self._content(SPEC, MAX_TEXT_BYTES), self.path / SPEC)
         try:
-            return spec_from_json(json.loads((self.path / SPEC).read_text()))
-        except (ValueError, LookupError, TypeError, AttributeError) as error:
-            raise RunDirectoryError(f"{self.path / SPEC} does not describe an environment: {error!r}") from error
+            return spec_from_json(saved)
+        except (*MALFORMED, AttributePlannerError) as error:
+            raise DamagedFileError(f"{self.path / SPEC} does not describe an environment: {error!r}") from error
 
     @property
-    def shards(self) -> dict[int, Path]:
-        """The shards, oldest first, by the number of their first row."""
-        return shards_in(self.path)
+    def shards(self) -> dict[int, str]:
+        """The names of the shards, oldest first, by the number of their first row."""
+        stems = {name: name.removesuffix(SUFFIX) for name in sorted(self._names()) if name.endswith(SUFFIX)}
+        return {int(stem): name for name, stem in stems.items() if stem.isdecimal()}
+
+    def columns(self, name: str) -> Columns:
+        """The rows of a shard, checked against the specification."""
+        arrays, _ = parse_arrays(self._content(name, memory_bytes() // 2), self.path / name)
+        return columns_of(arrays, self.spec, self.path / name)
+
+    def _names(self) -> set[str]:
+        """The files of the dataset: those that the manifest lists, or all if there is none."""
+        if (listed := self._listed) is None:
+            return {each.name for each in self.path.iterdir()} if self.path.is_dir() else set()
+        folder, prefix = listed
+        names = [name for name in read_manifest(folder) if name.startswith(prefix)]
+        return {name.removeprefix(prefix) for name in names}
+
+    def _content(self, name: str, max_bytes: int) -> bytes:
+        if (listed := self._listed) is None:
+            return read_file(self.path / name, max_bytes)
+        folder, prefix = listed
+        return read_verified(folder, prefix + name)
+
+    @cached_property
+    def _listed(self) -> tuple[Path, str] | None:
+        """The folder whose manifest lists the files, and the beginning of their names in it; `None` if none does."""
+        if has_manifest(self.path):
+            return self.path, ""
+        return (self.path.parent, f"{self.path.name}/") if has_manifest(self.path.parent) else None
 
     def __iter__(self) -> Iterator[Trajectories]:
         """The steps of one shard after the other, `[T, B, ...]`."""
-        for path in self.shards.values():
-            yield self._trajectories(read_shard(path))
+        for name in self.shards.values():
+            yield self._trajectories(self.columns(name))
 
     def read(self) -> Trajectories:
         """All steps, `[T, B, ...]`."""
@@ -148,18 +177,14 @@ class Dataset:
         )
 
 
-def shard_shape(path: Path) -> tuple[int, ...]:
-    """T and B of a shard, without reading it."""
-    try:
-        with safe_open(path, framework="np") as file:
-            return tuple(file.get_slice("terminated").get_shape())
-    except (SafetensorError, OSError) as error:
-        raise RunDirectoryError(f"{path} cannot be read as recorded experience: {error!r}") from error
+def shard_name(first: int) -> str:
+    """The name of the shard with this first row."""
+    return f"{first:09d}{SUFFIX}"
 
 
-def shards_in(path: Path) -> dict[int, Path]:
-    """The shards in a directory, oldest first, by the number of their first row."""
-    return {int(each.stem): each for each in sorted(path.glob(f"[0-9]*{SUFFIX}")) if each.stem.isdecimal()}
+def spec_bytes(spec: EnvironmentSpec) -> bytes:
+    """The contents of spec.json."""
+    return json.dumps(spec_to_json(spec), indent=2).encode()
 
 
 def shard_arrays(columns: Columns) -> dict[str, np.ndarray]:
@@ -178,28 +203,3 @@ def shard_arrays(columns: Columns) -> dict[str, np.ndarray]:
         for name, column in named.items()
         for path, leaf in jax.tree_util.tree_flatten_with_path(column)[0]
     }
-
-
-def read_shard(path: Path) -> Columns:
-    """The rows of a shard."""
-    try:
-        with safe_open(path, framework="np") as file:
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        return Columns(
-            observation=_column("observation", UnitObservation, arrays),
-            values=arrays["attributes"],
-            action=_column("action", MixedAction, arrays),
-            next_values=arrays["next_attributes"],
-            pursued=arrays["goal"],
-            terminated=arrays["terminated"],
-            over=arrays["terminated"] | arrays["truncated"],
-        )
-    except (SafetensorError, OSError, ValueError, KeyError) as error:
-        raise RunDirectoryError(f"{path} cannot be read as recorded experience: {error!r}") from error
-
-
-def _column(name: str, structure: type, arrays: dict[str, np.ndarray]) -> Any:
-    """An array, or a structure whose parts are arrays of their own."""
-    if name in arrays:
-        return arrays[name]
-    return structure(**{field: arrays[f"{name}.{field}"] for field in structure._fields})

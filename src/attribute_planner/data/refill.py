@@ -4,7 +4,7 @@ import jax
 import numpy as np
 
 from attribute_planner.attributes import AttributeSpace
-from attribute_planner.data.dataset import Dataset, read_shard
+from attribute_planner.data.dataset import Dataset
 from attribute_planner.data.replay import Replay
 from attribute_planner.data.replay_rows import Columns
 from attribute_planner.data.trajectories import Trajectories
@@ -18,7 +18,7 @@ def refill(replay: Replay, dataset: Dataset, num_envs: int, spec: EnvironmentSpe
     require_same(dataset.spec, spec)
     # Hidden attributes that were added in the course of a run come last.
     given = slice(len(spec.attributes))
-    shards = [read_shard(path) for path in dataset.shards.values()]
+    shards = [dataset.columns(name) for name in dataset.shards.values()]
     columns: Columns = jax.tree.map(lambda *leaves: np.concatenate(leaves), *shards)
     columns = columns._replace(
         values=columns.values[..., given],

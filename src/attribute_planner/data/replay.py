@@ -95,6 +95,11 @@ class Replay:
         return 0 if self._columns is None else self._filled * self._columns.over.shape[1]
 
     @property
+    def num_envs(self) -> int:
+        """Number of environments; 0 while it is empty."""
+        return 0 if self._columns is None else self._columns.over.shape[1]
+
+    @property
     def end(self) -> int:
         """The number that the next step of each environment will have; steps are numbered from 0."""
         return self._end
@@ -181,7 +186,7 @@ class Replay:
             trajectories.over,
         )
         if self._columns is None:
-            self._rows = max(-(-self._affordable(added) // added.over.shape[1]), len(added.over))
+            self._rows = self.most_rows(added)
             self._columns = jax.tree.map(lambda leaf: np.zeros((self._rows, *leaf.shape[1:]), leaf.dtype), added)
         places = (self._end + np.arange(len(added.over))) % self._rows
         jax.tree.map(lambda column, leaf: column.__setitem__(places, leaf), self._columns, added)
@@ -207,6 +212,10 @@ class Replay:
         again = here[order][1:] == here[order][:-1]
         same = there[order][1:] == there[order][:-1]
         return float(same[again].mean()) if again.any() else 1.0
+
+    def most_rows(self, added: Columns) -> int:
+        """The number of rows that a buffer has that begins with these."""
+        return max(-(-self._affordable(added) // added.over.shape[1]), len(added.over))
 
     def _affordable(self, added: Columns) -> int:
         """The number of steps to keep, given some of them."""

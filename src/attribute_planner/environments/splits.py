@@ -14,6 +14,7 @@ from jaxtyping import Bool, Float
 
 from attribute_planner.environments.spaces import Array, FlatSpec, ObservationSpec
 from attribute_planner.errors import ConfigurationError
+from attribute_planner.files.typed_json import dataclass_from_json, typed
 
 ComponentName = Callable[[int], str]
 """The name of a component of the flat observation."""
@@ -55,6 +56,16 @@ class Threshold:
     value: float
     above: bool = True
 
+    @property
+    def first(self) -> int:
+        """The first component that it looks at."""
+        return self.component
+
+    @property
+    def last(self) -> int:
+        """The last component that it looks at."""
+        return self.component
+
     def holds(self, observation: Float[Array, "*batch D"]) -> Bool[Array, "*batch"]:
         """Whether it holds for flat observations."""
         is_above = observation[..., self.component] > self.value
@@ -76,6 +87,24 @@ class Codes:
     start: int
     size: int
     codes: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if (
+            self.size < 1
+            or not self.codes
+            or (self.size > 1 and not 0 <= min(self.codes) <= max(self.codes) < self.size)
+        ):
+            raise ConfigurationError(f"Codes needs at least one code, each below its size {self.size}: {self.codes}.")
+
+    @property
+    def first(self) -> int:
+        """The first component that it looks at."""
+        return self.start
+
+    @property
+    def last(self) -> int:
+        """The last component that it looks at."""
+        return self.start + self.size - 1
 
     def holds(self, observation: Float[Array, "*batch D"]) -> Bool[Array, "*batch"]:
         """Whether it holds for flat observations."""
@@ -122,12 +151,14 @@ class Split:
 
 def split_from_json(saved: dict[str, Any]) -> Split:
     """The inverse of `Split.to_json`."""
-    return Split(tuple(_condition(**each) for each in saved["conditions"]), saved["any_of"])
+    conditions = tuple(_condition(dict(each)) for each in saved["conditions"])
+    if not conditions:
+        raise ConfigurationError("A split needs at least one condition.")
+    return Split(conditions, typed(saved["any_of"], bool, "any_of"))
 
 
-def _condition(kind: str, **fields: Any) -> Condition:
-    made: Any = CONDITIONS[kind]
-    return made(**{name: tuple(value) if name == "codes" else value for name, value in fields.items()})
+def _condition(saved: dict[str, Any]) -> Condition:
+    return dataclass_from_json(CONDITIONS[saved.pop("kind")], saved)
 
 
 def _listed(names: list[str]) -> str:

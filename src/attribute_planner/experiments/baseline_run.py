@@ -26,10 +26,14 @@ from attribute_planner.evaluation.evaluate_policy import evaluate_policy
 from attribute_planner.experiments.baseline_configs import baseline_preset
 from attribute_planner.experiments.runs import Measurement, Run, with_settings
 from attribute_planner.experiments.trained import Trained, thinned
+from attribute_planner.files.array_file import read_arrays, write_arrays
+from attribute_planner.files.writing import write_bytes
 from attribute_planner.models.policy import GoalPolicy
-from attribute_planner.storage.arrays import arrays_of, fill, read_arrays, write_arrays, write_bytes
+from attribute_planner.storage.arrays import arrays_of, fill
+from attribute_planner.storage.description import parameters_of
+from attribute_planner.storage.metrics import METRICS
 from attribute_planner.storage.provenance import provenance
-from attribute_planner.storage.run_directory import CONFIG, METRICS, parameters_of
+from attribute_planner.storage.run_directory import CONFIG
 from attribute_planner.storage.settings import settings_from_json, settings_to_json
 
 POLICY = "policy.safetensors"

@@ -29,7 +29,7 @@ from attribute_planner.training import train
 def trained_planner(run: Run, run_dir: Path, say: Callable[[str], None]) -> Trained:
     """The run's agent: loaded, resumed or trained from the beginning."""
     wanted = planner_config(run)
-    if not (run_dir / CONFIG).exists():
+    if not RunDirectory.exists(run_dir):
         say(f"{run.name}: training")
         train(run.environment(), seed=run.seed, run_dir=run_dir, config=wanted)
         return trained_of(RunDirectory(run_dir))

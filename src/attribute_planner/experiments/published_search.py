@@ -68,7 +68,9 @@ STARCRAFT: dict[str, tuple[str, ...]] = {
 }
 CANDIDATES: dict[str, dict[str, tuple[str, ...]]] = {
     "switches": {name: GRID_WORLD[name] for name in list(GRID_WORLD)[:5]},
-    "crafting": {name: GRID_WORLD[name] for name in ("300m-2048", "300m-2048-anneal", "1000m-2048", "1000m-2048-anneal")},
+    "crafting": {
+        name: GRID_WORLD[name] for name in ("300m-2048", "300m-2048-anneal", "1000m-2048", "1000m-2048-anneal")
+    },
     "blocks": {
         "20m": _blocks(20_000_000),
         "20m-sampled": _blocks(20_000_000, "practise.deterministic=false"),

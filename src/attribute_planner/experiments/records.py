@@ -8,7 +8,7 @@ from typing import Any
 
 from attribute_planner.errors import AttributePlannerError
 from attribute_planner.experiments.runs import Execution, Measurement, Run
-from attribute_planner.storage.arrays import write_bytes
+from attribute_planner.files.writing import write_bytes
 
 FORMAT = 2
 

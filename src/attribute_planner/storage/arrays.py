@@ -1,22 +1,17 @@
-"""Trees of arrays in one safetensors file, each leaf under its path. Files are replaced atomically."""
+"""Trees of arrays as named arrays, each leaf under its path."""
 
-import json
-import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, TypeVar
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save
 
-from attribute_planner.errors import RunDirectoryError
+from attribute_planner.errors import DamagedFileError, RunDirectoryError
+from attribute_planner.files.array_file import Arrays
 
 Tree = TypeVar("Tree")
-Arrays = dict[str, np.ndarray]
 
 
 def arrays_of(prefix: str, tree: Any) -> Arrays:
@@ -40,34 +35,13 @@ def _leaf(name: str, expected: Any, arrays: Mapping[str, np.ndarray]) -> jax.Arr
         raise RunDirectoryError(
             f"The saved array {name!r} has shape {arrays[name].shape}; this environment needs {expected.shape}."
         )
-    return jnp.asarray(arrays[name], expected.dtype)
+    if arrays[name].dtype != expected.dtype:
+        raise DamagedFileError(f"The saved array {name!r} is of type {arrays[name].dtype}, not {expected.dtype}.")
+    require_finite(name, arrays[name])
+    return jnp.asarray(arrays[name])
 
 
-def write_arrays(path: Path, arrays: Arrays, notes: Mapping[str, Any]) -> None:
-    """Write arrays and notes, a JSON object. An interruption leaves either the old or the new file."""
-    # Not `ascontiguousarray`, which adds an axis to a scalar.
-    contiguous = {name: np.asarray(array, order="C") for name, array in arrays.items()}
-    write_bytes(path, save(contiguous, {"notes": json.dumps(notes)}))
-
-
-def read_arrays(path: Path) -> tuple[Arrays, dict[str, Any]]:
-    """The arrays and notes of a file."""
-    try:
-        with safe_open(path, framework="np") as file:
-            notes = json.loads((file.metadata() or {}).get("notes", "{}"))
-            return {name: file.get_tensor(name) for name in file.keys()}, notes  # noqa: SIM118
-    except (SafetensorError, OSError, ValueError) as error:
-        raise RunDirectoryError(f"{path} cannot be read as a saved agent: {error}") from error
-
-
-def write_bytes(path: Path, content: bytes) -> None:
-    """Replace a file atomically."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with open(beside, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, path)
-    finally:
-        beside.unlink(missing_ok=True)
+def require_finite(name: str, array: np.ndarray) -> None:
+    """An error if an array holds NaN or infinity."""
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        raise DamagedFileError(f"The saved array {name!r} holds NaN or infinity.")

@@ -17,6 +17,8 @@ from attribute_planner.algorithm import Progress, final_table, possible_transiti
 from attribute_planner.configuration import TrainConfig
 from attribute_planner.data.attempt_log import AttemptLog
 from attribute_planner.environments.interface import Environment
+from attribute_planner.errors import DamagedFileError
+from attribute_planner.files.array_file import Arrays
 from attribute_planner.learning.policy_gradient import TrainState, new_train_state
 from attribute_planner.models.detector import AttributeDetector
 from attribute_planner.models.forward_model import ForwardModel
@@ -25,11 +27,11 @@ from attribute_planner.phases.detect import Detected, DetectorError
 from attribute_planner.phases.explore import Explored
 from attribute_planner.phases.forward_model import FittedForwardModel
 from attribute_planner.phases.practise import Practised
-from attribute_planner.storage.arrays import Arrays, arrays_of, fill
+from attribute_planner.storage.arrays import arrays_of, fill
+from attribute_planner.storage.table_arrays import counts_arrays, has_table, read_counts, read_table, table_arrays
 from attribute_planner.transitions.counting import TransitionCounts, merged
-from attribute_planner.transitions.model import Listing
 from attribute_planner.transitions.symmetry_quotient import expanded, quotient
-from attribute_planner.transitions.table import TransitionTable, edge_order
+from attribute_planner.transitions.table import TransitionTable
 
 Notes = dict[str, Any]
 Tree = TypeVar("Tree")
@@ -55,7 +57,7 @@ def progress_arrays(progress: Progress) -> tuple[Arrays, Notes]:
         notes["detector"] = _error_note(error)
     if progress.explored is not None:
         explored = progress.explored
-        arrays |= _counts_arrays("exploration", explored.counts)
+        arrays |= counts_arrays("exploration", explored.counts)
         if explored.tried is not None:
             arrays |= table_arrays("exploration.tried", explored.tried)
         arrays |= _train_state_arrays("exploration.", explored.train_state)
@@ -76,7 +78,7 @@ def progress_arrays(progress: Progress) -> tuple[Arrays, Notes]:
         if progress.log is not None and len(progress.log):
             arrays[ATTEMPT_LOG] = progress.log.rows
         if practised.counts is not None:
-            arrays |= _counts_arrays(SEEN, practised.counts)
+            arrays |= counts_arrays(SEEN, practised.counts)
         notes["practice"] = {
             "epoch": practised.epoch,
             "steps": practised.steps,
@@ -111,21 +113,6 @@ def agent_arrays(agent: Agent, config: TrainConfig) -> tuple[Arrays, Notes]:
     return arrays, notes
 
 
-def table_arrays(prefix: str, table: TransitionTable | Listing) -> Arrays:
-    """A whole table."""
-    names = ("words", "source", "target", "visits", "attempts", "successes", "spent")
-    arrays = {f"{prefix}.{name}": getattr(table, name) for name in names}
-    return {name: array for name, array in arrays.items() if array is not None}
-
-
-def _counts_arrays(prefix: str, counts: TransitionCounts) -> Arrays:
-    # Sorted: in which order sets were numbered depends on where the run was interrupted.
-    order, edges = edge_order(counts)
-    source, target = np.argsort(order)[counts.pairs.rows[edges].T].astype(np.uint32)
-    arrays = {"words": counts.sets.rows[order], "source": source, "target": target, "visits": counts.visits[edges]}
-    return {f"{prefix}.{name}": array for name, array in arrays.items()}
-
-
 def _train_state_arrays(prefix: str, train_state: TrainState) -> Arrays:
     parts = {"policy": train_state.policy, "optimiser": train_state.optimiser, "critic": train_state.critic}
     return {name: array for part, tree in parts.items() for name, array in arrays_of(f"{prefix}{part}", tree).items()}
@@ -147,14 +134,14 @@ def load_progress(env: Environment, config: TrainConfig, arrays: Arrays, notes: 
         how = config.explore
         template = _structure(lambda key: new_train_state(GoalPolicy(env.spec, how.hidden_size, key=key), how.learning))
         train_state = _load_train_state("exploration.", template, arrays)
-        tried = "exploration.tried.words" in arrays
-        tried = _load_table("exploration.tried", env, config, arrays) if tried else None
-        explored = Explored(_load_counts(env, arrays), train_state, **note, tried=tried)
+        tried = has_table("exploration.tried", arrays)
+        tried = read_table("exploration.tried", env.attributes, arrays, config.estimator) if tried else None
+        explored = Explored(read_counts("exploration", env.attributes, arrays), train_state, **note, tried=tried)
     if note := notes.get("practice"):
         reacher = config.practise.reacher
         template = _structure(lambda key: reacher.train_state(_new_policy(env, config, key), env.spec, key=key))
         train_state = _load_train_state("", template, arrays)
-        table = _load_table("practice", env, config, arrays)
+        table = read_table("practice", env.attributes, arrays, config.estimator)
         practised = Practised(train_state, table, **note, counts=_load_seen(env, arrays))
     fitted_model, log = load_forward_model(env, config, arrays, notes), AttemptLog(arrays.get(ATTEMPT_LOG))
     return Progress(detected, explored, fitted_model, practised, log=log)
@@ -210,16 +197,21 @@ def _new_policy(env: Environment, config: TrainConfig, key: jax.Array) -> GoalPo
 
 def load_table(env: Environment, config: TrainConfig, arrays: Arrays, *, model_edges: bool = True) -> TransitionTable:
     """c_π: the table as stored, or else (or without model edges) the counts of exploration joined with practice."""
-    if "table.words" in arrays and (model_edges or "exploration.words" not in arrays):
-        table = _load_table("table", env, config, arrays)
+    if has_table("table", arrays) and (model_edges or not has_table("exploration", arrays)):
+        table = read_table("table", env.attributes, arrays, config.estimator)
         if QUOTIENT not in arrays:
             return table
-        assert env.symmetries is not None, "only an environment with symmetries has quotients"
+        if env.symmetries is None:
+            raise DamagedFileError(f"The saved table is a quotient by symmetries, but {env.name} has none.")
         return expanded(table, env.symmetries.counted)
     practised = _load_seen(env, arrays)
-    counts = _load_counts(env, arrays) if practised is None else merged(_load_counts(env, arrays), practised)
+    counts = (
+        read_counts("exploration", env.attributes, arrays)
+        if practised is None
+        else merged(read_counts("exploration", env.attributes, arrays), practised)
+    )
     possible = possible_transitions(env, counts, config)
-    return final_table(possible, _load_table("practice", env, config, arrays), config)
+    return final_table(possible, read_table("practice", env.attributes, arrays, config.estimator), config)
 
 
 def _load(prefix: str, build: Callable[[jax.Array], Tree], arrays: Arrays) -> Tree:
@@ -237,22 +229,6 @@ def _load_train_state(prefix: str, template: TrainState, arrays: Arrays) -> Trai
     return TrainState(*(fill(f"{prefix}{name}", part, arrays) for name, part in zip(names, parts, strict=True)))
 
 
-def _load_counts(env: Environment, arrays: Arrays, prefix: str = "exploration") -> TransitionCounts:
-    words, source, target, visits = (arrays[f"{prefix}.{name}"] for name in ("words", "source", "target", "visits"))
-    counts = TransitionCounts(env.attributes.num_words)
-    counts.sets.number(words)
-    counts.add(words[source], words[target], visits)
-    return counts
-
-
 def _load_seen(env: Environment, arrays: Arrays) -> TransitionCounts | None:
     """The transitions that were seen in practice; `None` where they were not counted."""
-    return _load_counts(env, arrays, SEEN) if f"{SEEN}.words" in arrays else None
-
-
-def _load_table(prefix: str, env: Environment, config: TrainConfig, arrays: Arrays) -> TransitionTable:
-    graph = {name: arrays[f"{prefix}.{name}"] for name in ("words", "source", "target")}
-    statistics = {name: arrays[f"{prefix}.{name}"].astype(float) for name in ("visits", "attempts", "successes")}
-    spent = arrays.get(f"{prefix}.spent")
-    spent = None if spent is None else spent.astype(float)
-    return TransitionTable(env.attributes, **graph, **statistics, estimator=config.estimator, spent=spent)
+    return read_counts(SEEN, env.attributes, arrays) if has_table(SEEN, arrays) else None

@@ -6,7 +6,7 @@ from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
 from attribute_planner.errors import unknown_name
-from attribute_planner.storage.arrays import write_bytes
+from attribute_planner.files.writing import write_bytes
 from attribute_planner.transitions.table import TransitionTable
 
 EDGE_FIELDS = ("probability", "attempts", "successes", "visits")

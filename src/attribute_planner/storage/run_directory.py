@@ -4,37 +4,42 @@ config.json         environment, attributes, settings, seed, provenance
 agent.safetensors   the agent, and what is needed to continue training
 metrics.jsonl       one JSON object per epoch
 experience/         the recorded steps of a policy that replays them: see `data/dataset.py`
+manifest.json       size and SHA-256 of these files, checked when they are read
+.lock               the process that is training
 """
 
-import json
-import os
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from attribute_planner.agent import Agent
 from attribute_planner.algorithm import Progress, agent_of, new_replay
 from attribute_planner.aliasing.records import AttemptRecord
-from attribute_planner.attributes import AttributeSpace
 from attribute_planner.configuration import TrainConfig
 from attribute_planner.data.dataset import EXPERIENCE
-from attribute_planner.environments.hidden_attributes import (
-    hidden_splits,
-    with_hidden_attributes,
-    without_hidden_attributes,
-)
+from attribute_planner.environments.hidden_attributes import with_hidden_attributes, without_hidden_attributes
 from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.recorded import known_by_attributes
-from attribute_planner.environments.registry import ENVIRONMENTS, make, source_of
-from attribute_planner.environments.spec_json import attributes_from_json, attributes_to_json
-from attribute_planner.environments.splits import Split, split_from_json
-from attribute_planner.errors import AttributePlannerError, ConfigurationError, RunDirectoryError
+from attribute_planner.environments.registry import make
+from attribute_planner.errors import AttributePlannerError, ConfigurationError, DamagedFileError, RunDirectoryError
+from attribute_planner.files.array_file import Arrays, array_bytes, parse_arrays
+from attribute_planner.files.lock import LOCK
+from attribute_planner.files.manifest import (
+    MANIFEST,
+    Entry,
+    commit,
+    has_manifest,
+    read_manifest,
+    read_verified,
+    recover,
+    temporary_files,
+)
+from attribute_planner.files.strict_json import MALFORMED, parse_json
 from attribute_planner.models.given_policy import GivenPolicy, Predicts
 from attribute_planner.models.policy import GoalPolicy
-from attribute_planner.storage.arrays import read_arrays, write_arrays, write_bytes
 from attribute_planner.storage.checkpoint import (
     AGENT_ONLY,
+    ATTEMPT_LOG,
     agent_arrays,
     load_detector,
     load_detector_error,
@@ -46,43 +51,20 @@ from attribute_planner.storage.checkpoint import (
     load_table,
     progress_arrays,
 )
-from attribute_planner.storage.experience import load_replay
-from attribute_planner.storage.provenance import provenance
-from attribute_planner.storage.settings import settings_from_json, settings_to_json
+from attribute_planner.storage.description import (
+    FORMAT,
+    Description,
+    describe_run,
+    description_bytes,
+    description_from_json,
+    require_components,
+)
+from attribute_planner.storage.experience import NewExperience, load_replay
+from attribute_planner.storage.metrics import METRICS, MetricsWriter, read_metrics
+from attribute_planner.storage.notes import Notes, check_attempt_log, check_names, check_notes
 from attribute_planner.transitions.table import TransitionTable
 
-FORMAT = 2
-CONFIG, AGENT, METRICS = "config.json", "agent.safetensors", "metrics.jsonl"
-
-
-@dataclass(frozen=True)
-class Description:
-    """The contents of config.json.
-
-    name, parameters: what `make` builds the environment from; parameters are `None` if it is not a built-in one.
-    source: the function `module:function` that makes an environment of one's own; empty if it was given as an object.
-    attributes: those of the run, hidden ones included.
-    hidden: the splits that define hidden attributes.
-    """
-
-    name: str
-    parameters: dict[str, Any] | None
-    attributes: AttributeSpace
-    config: TrainConfig
-    seed: int
-    hidden: tuple[Split, ...] = ()
-    source: str = ""
-
-
-def describe_run(env: Environment, config: TrainConfig, seed: int) -> Description:
-    """The description of a new run."""
-    source = source_of(without_hidden_attributes(env))
-    return Description(env.name, parameters_of(env), env.attributes, config, seed, hidden_splits(env), source)
-
-
-def parameters_of(env: Environment) -> dict[str, Any] | None:
-    """The parameters with which `make` builds the same environment; `None` if it is not built in."""
-    return settings_to_json(without_hidden_attributes(env)) if env.name in ENVIRONMENTS else None
+CONFIG, AGENT = "config.json", "agent.safetensors"
 
 
 class RunDirectory:
@@ -90,40 +72,63 @@ class RunDirectory:
 
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
-        if not (self.path / CONFIG).is_file():
-            missing = "does not exist" if not self.path.exists() else f"holds no {CONFIG}"
+        if has_manifest(self.path):
+            return
+        if (self.path / CONFIG).is_file():
             raise RunDirectoryError(
-                f"{self.path} is not a run directory: it {missing}. Train an agent with --out {self.path}."
+                f"{self.path} has no {MANIFEST}, which lists its files: it is incomplete, or was saved by an older "
+                f"version. If its files are as you saved them: python -m attribute_planner.storage.write_manifest "
+                f"{self.path}"
             )
+        missing = "does not exist" if not self.path.exists() else f"holds no {CONFIG}"
+        raise RunDirectoryError(
+            f"{self.path} is not a run directory: it {missing}. Train an agent with --out {self.path}."
+        )
 
     @staticmethod
-    def create(path: Path | str, description: Description) -> "RunDirectory":
-        """A new run directory; an error if `path` is a file or a folder that is not empty."""
+    def create(path: Path | str, description: Description, **files: bytes) -> "RunDirectory":
+        """A new run directory; an error if `path` is a file or a folder in which there is something.
+
+        What a process left that was killed before it had saved anything does not count.
+        """
         path = Path(path)
-        if path.is_file() or (path.is_dir() and any(path.iterdir())):
+        if path.is_file() or (path.is_dir() and not _is_free(path)):
             raise RunDirectoryError(
                 f"{path} already exists; continue that run with --resume (resume=True), or choose another directory."
             )
         try:
             path.mkdir(parents=True, exist_ok=True)
-            _write_description(path, description)
         except OSError as error:
             raise RunDirectoryError(f"The run directory {path} cannot be created: {error}.") from error
+        recover(path)
+        commit(path, {CONFIG: description_bytes(description), **files})
         return RunDirectory(path)
+
+    @staticmethod
+    def exists(path: Path | str) -> bool:
+        """Whether there is a run that can be loaded or resumed."""
+        return has_manifest(Path(path)) or (Path(path) / CONFIG).is_file()
+
+    def recover(self) -> None:
+        """Finish a change that was interrupted, and remove temporary files. Only for the process that has the lock."""
+        recover(self.path)
 
     def describe(self, description: Description) -> None:
         """Replace the description, after the number of steps was changed."""
-        _write_description(self.path, description)
+        commit(self.path, {CONFIG: description_bytes(description)})
 
     @property
     def description(self) -> Description:
         """The contents of config.json."""
+        path = self.path / CONFIG
+        saved = parse_json(read_verified(self.path, CONFIG), path)
         try:
-            saved = json.loads((self.path / CONFIG).read_text())
             self._check_format(saved["format"])
-            return _description_from_json(saved)
-        except (ValueError, LookupError, TypeError, AttributeError, ConfigurationError) as error:
-            raise RunDirectoryError(f"{self.path / CONFIG} does not describe a run: {error!r}") from error
+            return description_from_json(saved)
+        except DamagedFileError as error:
+            raise DamagedFileError(f"{path} does not describe a run: {error}") from error
+        except (*MALFORMED, ConfigurationError) as error:
+            raise RunDirectoryError(f"{path} does not describe a run: {error!r}") from error
 
     def _check_format(self, saved: Any) -> None:
         if saved == 1:
@@ -135,7 +140,9 @@ class RunDirectory:
         """The run's environment: a new one, or `env` if its attributes are those of the run; with hidden attributes."""
         described = self.description
         env = self._made(described) if env is None else env
-        env = with_hidden_attributes(without_hidden_attributes(env), described.hidden)
+        env = without_hidden_attributes(env)
+        require_components(described.hidden, env)
+        env = with_hidden_attributes(env, described.hidden)
         if env.attributes != described.attributes:
             raise RunDirectoryError(
                 f"{self.path} was trained with the attributes {', '.join(described.attributes.names)}; the given "
@@ -159,24 +166,57 @@ class RunDirectory:
                 f"{self.path} was trained on {error} Another function can be named with --env module:function (env=…)."
             ) from error
 
-    def save(self, progress: Progress, **also: Any) -> None:
-        """Write a checkpoint, with further notes."""
+    def save(
+        self,
+        progress: Progress,
+        *,
+        description: Description | None = None,
+        experience: NewExperience | None = None,
+        metrics: Entry | None = None,
+    ) -> None:
+        """Write a checkpoint: all its files change at once.
+
+        description: a new description.
+        experience: the recorded steps that belong to it, and have not been saved yet.
+        metrics: the lines of metrics.jsonl that belong to it.
+        """
         arrays, notes = progress_arrays(progress)
-        write_arrays(self.path / AGENT, arrays, {"format": FORMAT, **notes, **also})
+        added, files, removed = ({}, {}, ()) if experience is None else experience
+        notes |= {} if experience is None else {"experience": added}
+        files = {**files, AGENT: array_bytes(arrays, {"format": FORMAT, **notes})}
+        if description is not None:
+            files[CONFIG] = description_bytes(description)
+        commit(self.path, files, removed=removed, beginnings=None if metrics is None else {METRICS: metrics})
 
     def progress(self, env: Environment) -> Progress:
         """The last checkpoint; empty progress if training stopped before the first one."""
-        if not (self.path / AGENT).exists():
+        if not self._has_checkpoint:
             return Progress()
-        config, (arrays, notes) = self.description.config, read_arrays(self.path / AGENT)
+        config, (arrays, notes) = self.description.config, self._checkpoint(len(env.attributes))
         progress, empty = load_progress(env, config, arrays, notes), new_replay(config)
         if empty is None or "experience" not in notes:
             return progress
-        return replace(progress, replay=load_replay(self.path / EXPERIENCE, notes["experience"], empty.capacity, env))
+        replay = load_replay(self.path, notes["experience"], empty.capacity, env)
+        if progress.log is not None and not progress.log.fits(replay):
+            raise DamagedFileError(f"{self.path / AGENT} holds attempts at steps that were not recorded.")
+        return replace(progress, replay=replay)
+
+    @property
+    def _has_checkpoint(self) -> bool:
+        return AGENT in read_manifest(self.path)
+
+    def _checkpoint(self, num_attributes: int) -> tuple[Arrays, Notes]:
+        """The arrays and notes of agent.safetensors."""
+        path = self.path / AGENT
+        arrays, notes = parse_arrays(read_verified(self.path, AGENT), path)
+        check_names(arrays, str(path))
+        check_notes(notes, num_attributes, str(path))
+        check_attempt_log(arrays, ATTEMPT_LOG, str(path))
+        return arrays, notes
 
     def is_finished(self) -> bool:
         """Whether training has finished. A shipped agent counts as finished."""
-        if not (self.path / AGENT).exists():
+        if not self._has_checkpoint:
             return False
         notes, config = self.notes(), self.description.config
         if AGENT_ONLY in notes:
@@ -192,7 +232,7 @@ class RunDirectory:
         policy: the one that was made elsewhere, if the run has practised such a policy.
         """
         env, config = self.environment(env), self.description.config
-        arrays, notes = self._agent_arrays()
+        arrays, notes = self._agent_arrays(len(env.attributes))
         if not model_edges and AGENT_ONLY in notes and config.adds_model_edges:
             raise RunDirectoryError(
                 f"{self.path} contains only the agent, whose table does not distinguish observed edges from those of "
@@ -225,13 +265,13 @@ class RunDirectory:
             )
         return GivenPolicy(env.spec, policy, like=saved)
 
-    def _agent_arrays(self) -> tuple[dict[str, Any], dict[str, Any]]:
+    def _agent_arrays(self, num_attributes: int) -> tuple[Arrays, Notes]:
         """The arrays and notes of a checkpoint that holds an agent."""
-        if not (self.path / AGENT).exists():
+        if not self._has_checkpoint:
             raise RunDirectoryError(
                 f"{self.path} contains no agent: training stopped before its first checkpoint; continue with --resume."
             )
-        arrays, notes = read_arrays(self.path / AGENT)
+        arrays, notes = self._checkpoint(num_attributes)
         if "practice" not in notes and AGENT_ONLY not in notes:
             raise RunDirectoryError(f"{self.path}: training has not reached practice yet; continue with --resume.")
         return arrays, notes
@@ -241,87 +281,44 @@ class RunDirectory:
         described = self.description
         if described.parameters is not None:
             return self.agent().table
-        arrays, _ = self._agent_arrays()
+        arrays, _ = self._agent_arrays(len(described.attributes))
         env = known_by_attributes(described.name, described.attributes)
         return load_table(env, described.config, arrays)
 
-    def write_metrics(self, line: Mapping[str, Any]) -> None:
-        """Append one line of metrics, on a line of its own even if the last write was interrupted."""
-        with open(self.path / METRICS, "ab+") as file:
-            if file.seek(0, os.SEEK_END) > 0:
-                file.seek(-1, os.SEEK_END)
-                file.write(b"" if file.read() == b"\n" else b"\n")
-            file.write(json.dumps(line).encode() + b"\n")
+    def metrics_writer(self) -> MetricsWriter:
+        """Appends to metrics.jsonl, after the lines of the last checkpoint."""
+        return MetricsWriter(self.path, read_manifest(self.path).get(METRICS))
 
     def metrics(self) -> list[dict[str, Any]]:
         """All complete lines of metrics."""
-        path = self.path / METRICS
-        lines = path.read_text().splitlines() if path.exists() else []
-        return [parsed for line in lines if (parsed := _complete(line)) is not None]
+        return read_metrics(self.path)
 
-    def rewind_metrics(self) -> int:
-        """Remove the metrics of epochs after the last checkpoint, which will be repeated; the number of lines left."""
-        lines = self.metrics()
-        notes = self.notes() if (self.path / AGENT).exists() else {"metrics": 0}
-        kept = lines[: notes.get("metrics", len(lines))]
-        if len(kept) < len(lines):
-            write_bytes(self.path / METRICS, b"".join(json.dumps(line).encode() + b"\n" for line in kept))
-        return len(kept)
-
-    def notes(self) -> dict[str, Any]:
+    def notes(self) -> Notes:
         """The scalars of each part: errors, epochs, steps."""
-        return read_arrays(self.path / AGENT)[1]
+        return self._checkpoint(len(self.description.attributes))[1]
+
+
+def _is_free(path: Path) -> bool:
+    """Whether a folder holds nothing but what a killed process left before it saved anything."""
+    left = {*temporary_files(path), path / LOCK, path / EXPERIENCE}
+    return all(each in left for each in path.iterdir()) and not any(
+        each not in left for each in path.glob(f"{EXPERIENCE}/*")
+    )
 
 
 def save_agent(path: Path | str, agent: Agent, config: TrainConfig, seed: int) -> None:
     """A run directory with only the agent, small enough to ship. Its training cannot be continued."""
-    run = RunDirectory.create(path, describe_run(agent.env, config, seed))
+    RunDirectory.create(path, describe_run(agent.env, config, seed), **agent_file(agent, config))
+
+
+def agent_file(agent: Agent, config: TrainConfig) -> dict[str, bytes]:
+    """agent.safetensors of an agent alone."""
     arrays, notes = agent_arrays(agent, config)
-    write_arrays(run.path / AGENT, arrays, {"format": FORMAT, **notes})
+    return {AGENT: array_bytes(arrays, {"format": FORMAT, **notes})}
 
 
 def ship(run: RunDirectory, path: Path | str, env: Environment | None = None) -> None:
     """Store only the agent of a finished run, with the description of that run."""
     described = run.description
     save_agent(path, run.agent(env), described.config, described.seed)
-    write_bytes(Path(path) / CONFIG, (run.path / CONFIG).read_bytes())
-
-
-def _complete(line: str) -> dict[str, Any] | None:
-    """The object on a line; `None` if the write of the line was interrupted."""
-    try:
-        return json.loads(line)
-    except ValueError:
-        return None
-
-
-def _write_description(path: Path, description: Description) -> None:
-    write_bytes(path / CONFIG, json.dumps(_description_to_json(description), indent=2).encode())
-
-
-def _description_to_json(description: Description) -> dict[str, Any]:
-    return {
-        "format": FORMAT,
-        "environment": {
-            "name": description.name,
-            "parameters": description.parameters,
-            **({"source": description.source} if description.source else {}),
-        },
-        "attributes": attributes_to_json(description.attributes),
-        "hidden_attributes": [split.to_json() for split in description.hidden],
-        "config": settings_to_json(description.config),
-        "seed": description.seed,
-        "provenance": provenance(),
-    }
-
-
-def _description_from_json(saved: dict[str, Any]) -> Description:
-    return Description(
-        saved["environment"]["name"],
-        saved["environment"]["parameters"],
-        attributes_from_json(saved["attributes"]),
-        settings_from_json(TrainConfig, saved["config"]),
-        saved["seed"],
-        tuple(split_from_json(each) for each in saved.get("hidden_attributes", [])),
-        saved["environment"].get("source", ""),
-    )
+    commit(Path(path), {CONFIG: read_verified(run.path, CONFIG)})

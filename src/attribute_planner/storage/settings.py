@@ -1,9 +1,10 @@
 """Settings (nested frozen dataclasses of plain values) as JSON, and single settings given as text."""
 
 import dataclasses
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, TypeVar
 
-from attribute_planner.errors import ConfigurationError, RunDirectoryError, unknown_name
+from attribute_planner.errors import ConfigurationError, unknown_name
+from attribute_planner.files.typed_json import dataclass_from_json
 
 Settings = TypeVar("Settings")
 
@@ -13,22 +14,9 @@ def settings_to_json(settings: Any) -> dict[str, Any]:
     return dataclasses.asdict(settings)
 
 
-def settings_from_json(kind: type[Settings], saved: dict[str, Any]) -> Settings:
+def settings_from_json(kind: type[Settings], saved: Any) -> Settings:
     """The settings of a dataclass `kind`; fields that `saved` does not mention keep their defaults."""
-    assert dataclasses.is_dataclass(kind)
-    hints = get_type_hints(kind)
-    unknown = set(saved) - {field.name for field in dataclasses.fields(kind)}
-    if unknown:
-        raise RunDirectoryError(f"The saved {kind.__name__} has unknown settings: {', '.join(sorted(unknown))}.")
-    values = {}
-    for name, value in saved.items():
-        nested = dataclasses.is_dataclass(hints[name]) and isinstance(value, dict)
-        values[name] = settings_from_json(hints[name], value) if nested else _plain(value)
-    return kind(**values)
-
-
-def _plain(value: Any) -> Any:
-    return tuple(_plain(each) for each in value) if isinstance(value, list) else value
+    return dataclass_from_json(kind, saved)
 
 
 def with_setting(config: Settings, assignment: str) -> Settings:

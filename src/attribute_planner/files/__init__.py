@@ -1,0 +1,1 @@
+"""Files: read and written so that damage is noticed and nothing is lost. Loading executes no code."""
