@@ -1,4 +1,4 @@
-# One command each: `make setup`, `make demo`, `make test`, `make check`, `make format`.
+# One command each: `make setup`, `make demo`, `make test`, `make check`, `make format`, `make reliability`.
 
 PYTHON ?= python3
 VENV := .venv
@@ -20,7 +20,7 @@ export PYTHONDONTWRITEBYTECODE :=
 # Pyright's wrapper would otherwise announce its newer releases.
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
-.PHONY: setup demo test check format
+.PHONY: setup demo test check format reliability
 .DEFAULT_GOAL := setup
 
 setup: $(INSTALLED)
@@ -47,3 +47,7 @@ check: setup
 format: setup
 	$(BIN)/ruff format $(SOURCES)
 	$(BIN)/ruff check --fix $(SOURCES)
+
+# Kills, damaged files, bad environments, planted faults: measures what docs/reliability.md promises.
+reliability: setup
+	$(BIN)/python -m attribute_planner.experiments.reliability $(ROWS)

@@ -13,6 +13,8 @@ SOURCE = Path(__file__).parents[1] / "src" / PACKAGE
 LAYERS = {
     "errors": 0,
     "files": 0,
+    "interruption": 0,
+    "ranges": 0,
     "attributes": 1,
     "environments": 2,
     "models": 3,

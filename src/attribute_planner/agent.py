@@ -10,7 +10,6 @@ import numpy as np
 
 from attribute_planner.aliasing.records import AttemptRecord
 from attribute_planner.attributes import AttributeSpace, Goal, Value, goal_from_names, parse_goal
-from attribute_planner.configuration import require_positive
 from attribute_planner.environments.hidden_attributes import without_hidden_attributes
 from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.tasks import Task
@@ -27,6 +26,7 @@ from attribute_planner.planning.episode_model import DETERMINISTIC, EPISODE_MODE
 from attribute_planner.planning.execution import Execution
 from attribute_planner.planning.executor import EXECUTORS, Executor, Parts, executor_named
 from attribute_planner.planning.plan import Plan, Planner
+from attribute_planner.ranges import COUNT, check_number, check_seed
 from attribute_planner.transitions.table import TransitionTable
 
 if TYPE_CHECKING:
@@ -140,8 +140,9 @@ class Agent:
         mode: the execution mode, a name in `EXECUTORS`: `default`, `paper`, or `default` with one part changed.
         frames: whether to keep an image of every step.
         """
+        check_seed(seed)
         if max_steps is not None:
-            require_positive("max_steps", max_steps)
+            check_number("max_steps", max_steps, COUNT, whole=True)
         wanted, executor = self.goal(goal), executor_named(mode)
         reset_key, pursue_key = jax.random.split(jax.random.key(seed))
         limit = max_steps or self._max_steps

@@ -9,7 +9,6 @@ from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.spaces import Box, Mixed
 from attribute_planner.environments.spec import EnvironmentSpec
 from attribute_planner.errors import ConfigurationError, unknown_name
-from attribute_planner.errors import require_positive as require_positive
 from attribute_planner.learning.fitting import FitConfig
 from attribute_planner.learning.inverse import InverseConfig
 from attribute_planner.learning.ppo import PPOConfig
@@ -18,6 +17,7 @@ from attribute_planner.phases.detect import DetectConfig
 from attribute_planner.phases.explore import ExploreConfig
 from attribute_planner.phases.forward_model import ForwardModelConfig
 from attribute_planner.phases.practise_config import PractiseConfig
+from attribute_planner.ranges import COUNT, check_number, check_settings
 from attribute_planner.transitions.table import ESTIMATORS
 
 
@@ -44,12 +44,12 @@ class TrainConfig:
     def __post_init__(self) -> None:
         if self.estimator not in ESTIMATORS:
             raise unknown_name("estimator", self.estimator, ESTIMATORS)
+        check_settings(self, rounds=COUNT)
         if self.refine and (self.rounds < 2 or not self.practise.reacher.replays):
             raise ConfigurationError(
                 "TrainConfig.refine needs recorded attempts, and practice afterwards: at least 2 rounds, and "
                 f"dqn or sac as practise.method; they are {self.rounds} and {self.practise.method}."
             )
-        require_positive("rounds", self.rounds)
         if self.practise.reacher.replays and self.explore.num_envs != self.practise.num_envs:
             raise ConfigurationError(
                 f"With practise.method={self.practise.method}, explore.num_envs and practise.num_envs must be equal: "
@@ -77,7 +77,7 @@ class TrainConfig:
         Exploration gets at least a fifth of a smaller budget, if it has as much now: what is not found cannot be
         practised. Where there is no practice, exploration gets everything.
         """
-        require_positive("steps", steps)
+        check_number("steps", steps, COUNT, whole=True)
         if self.practise.steps == 0:
             return replace(self, explore=replace(self.explore, steps=steps))
         share = self.explore.steps / self.steps

@@ -53,6 +53,10 @@ class ConfigurationError(AttributePlannerError):
     """A setting outside its range."""
 
 
+class NumericalError(AttributePlannerError):
+    """A loss, a gradient or a weight that is not finite. The state before it is kept."""
+
+
 MOST_CHARACTERS = 2_000
 """Longer messages are cut: a damaged file may hold a name of any length."""
 
@@ -75,15 +79,3 @@ def unknown_name(kind: str, name: object, known: Iterable[object]) -> UnknownNam
 
 MOST_LISTED, FIRST_OF_MANY = 40, 10
 """Enough for the attributes of four blocks; the runs of all tables are more."""
-
-
-def require_positive(name: str, value: float) -> None:
-    """An error unless a setting is greater than zero."""
-    if value <= 0:
-        raise ConfigurationError(f"{name} must be greater than zero; it is {value}.")
-
-
-def require_positive_settings(settings: object, *names: str) -> None:
-    """An error unless these settings of a dataclass are greater than zero."""
-    for name in names:
-        require_positive(f"{type(settings).__name__}.{name}", getattr(settings, name))

@@ -1,6 +1,7 @@
 """`train` and `load`: training into a run directory, progress bars, and resuming."""
 
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -27,12 +28,14 @@ from attribute_planner.environments.spec import EnvironmentSpec
 from attribute_planner.errors import ConfigurationError, RunDirectoryError
 from attribute_planner.evaluation.goal_meter import GoalMeter, num_unseen_values
 from attribute_planner.files.lock import locked
+from attribute_planner.interruption import deferred, saved_by
 from attribute_planner.learning.policy_gradient import TrainState, new_train_state
 from attribute_planner.models.given_policy import GivenPolicy, Predicts
 from attribute_planner.models.observation_scaling import statistics_of, with_observations
 from attribute_planner.models.policy import GoalPolicy
 from attribute_planner.phases.explore import Explored
 from attribute_planner.phases.refine import Refined
+from attribute_planner.ranges import check_seed
 from attribute_planner.storage.agents import find_run
 from attribute_planner.storage.description import Description, describe_run
 from attribute_planner.storage.experience import ExperienceWriter
@@ -76,6 +79,7 @@ def train(
     """
     if isinstance(env, Dataset):
         env, dataset, steps = RecordedEnvironment(env.spec), env, 0
+    check_seed(seed)
     env = make(env) if isinstance(env, str) else env
     if not isinstance(env, Environment):
         raise ConfigurationError(
@@ -160,12 +164,13 @@ def _train(
     recorder = Recorder(run, begun, env.spec, show=progress, tensorboard=tensorboard, logger=logger, meter=meter)
     if dataset is not None and begun.explored is None:
         begun = replace(begun, explored=explored_in(dataset, env, config, begun, key=training_key(seed)))
-    try:
-        if offline:
-            return algorithm.train_offline(env, config, key=training_key(seed), begun=begun, watch=recorder)
-        agent = algorithm.train(env, config, key=training_key(seed), begun=begun, given=given, watch=recorder)
-    finally:
-        recorder.close()
+    with saved_by(recorder.save):
+        try:
+            if offline:
+                return algorithm.train_offline(env, config, key=training_key(seed), begun=begun, watch=recorder)
+            agent = algorithm.train(env, config, key=training_key(seed), begun=begun, given=given, watch=recorder)
+        finally:
+            recorder.close()
     if progress:
         announce(str(agent.report))
     return agent
@@ -287,21 +292,60 @@ class Recorder:
             self._experience = ExperienceWriter(run.path, spec, begun.replay)
         self._started = self._saved = time.monotonic()
         self._unsaved = False
+        self._changing = threading.RLock()
         self._logger = logger
         self._tensorboard = _tensorboard(run) if tensorboard and run is not None else None
         self._bars = _bars() if show else None
 
     def __call__(self, phase: str, done: float, metrics: dict[str, Any], so_far: Any) -> None:
+        progress = self._progress_with(phase, so_far)
+        metrics = {**metrics, **self._measured(phase, so_far, progress)}
+        # What is saved together changes together.
+        with deferred(), self._changing:
+            if so_far is not None:
+                self._keep(so_far, progress)
+            if self._lines is not None:
+                self._lines.write({"phase": phase, "seconds": round(time.monotonic() - self._started, 3), **metrics})
+                if so_far is not None:
+                    self._lines_of_progress = self._lines.written
+        self._show(phase, done, metrics)
+        if time.monotonic() - self._saved > SECONDS_BETWEEN_SAVES or isinstance(so_far, Refined):
+            with deferred():
+                self.save()
+
+    def _progress_with(self, phase: str, so_far: Any) -> Progress:
+        """The progress with a new product of a phase."""
+        if so_far is None:
+            return self._progress
+        new = {PRODUCTS[phase]: so_far} if not isinstance(so_far, Refined) else _refined_products(so_far)
+        return replace(self._progress, **new, log=self._log.copy())
+
+    def _measured(self, phase: str, so_far: Any, progress: Progress) -> dict[str, Any]:
+        """Further metrics for users: values not seen yet, and goals reached."""
+        if isinstance(so_far, Explored) and self._meter is not None:
+            unseen = num_unseen_values(self._meter.env.attributes, so_far.counts.sets.rows)
+            return {"unseen_values": unseen}
+        if phase == "practise" and so_far is not None and self._meter is not None:
+            return self._meter.measure_if_due(progress)
+        return {}
+
+    def _keep(self, so_far: Any, progress: Progress) -> None:
+        """Make this the progress that is saved, with the steps that were recorded up to now."""
+        self._progress, self._unsaved = progress, True
+        if self._experience is not None:
+            self._experience.note()
         if isinstance(so_far, Refined):
-            self._refine(so_far)
-        elif so_far is not None:
-            self._progress = replace(self._progress, **{PRODUCTS[phase]: so_far})
-        if so_far is not None:
-            self._unsaved = True
-            self._progress = replace(self._progress, log=self._log.copy())
-            if self._experience is not None:
-                self._experience.note()
-        metrics = {**metrics, **self._measured(phase, so_far)}
+            self._refine(so_far.env)
+
+    def _refine(self, env: Environment) -> None:
+        """Replace the description by one with the hidden attributes."""
+        if self._meter is not None:
+            self._meter.env = env
+        if self._run is not None:
+            self._description = replace(self._run.description, attributes=env.attributes, hidden=hidden_splits(env))
+
+    def _show(self, phase: str, done: float, metrics: dict[str, Any]) -> None:
+        """Show the metrics wherever they are wanted."""
         if self._bars is not None:
             self._bars.show(phase, done, metrics)
         if self._tensorboard is not None:
@@ -309,40 +353,22 @@ class Recorder:
         if self._logger is not None:
             numbers = {name: value for name, value in metrics.items() if isinstance(value, int | float)}
             self._logger({f"{phase}/{name}": value for name, value in numbers.items()})
-        if self._lines is not None:
-            self._lines.write({"phase": phase, "seconds": round(time.monotonic() - self._started, 3), **metrics})
-            if so_far is not None:
-                self._lines_of_progress = self._lines.written
-            if time.monotonic() - self._saved > SECONDS_BETWEEN_SAVES or isinstance(so_far, Refined):
-                self._save()
-
-    def _measured(self, phase: str, so_far: Any) -> dict[str, Any]:
-        """Further metrics for users: values not seen yet, and goals reached."""
-        if isinstance(so_far, Explored) and self._meter is not None:
-            unseen = num_unseen_values(self._meter.env.attributes, so_far.counts.sets.rows)
-            return {"unseen_values": unseen}
-        if phase == "practise" and so_far is not None and self._meter is not None:
-            return self._meter.measure_if_due(self._progress)
-        return {}
-
-    def _refine(self, refined: Refined) -> None:
-        """Replace the description and the progress by those with the hidden attributes."""
-        self._progress = replace(self._progress, explored=refined.explored, practised=refined.practised, detected=None)
-        if self._meter is not None:
-            self._meter.env = refined.env
-        if self._run is not None:
-            described, env = self._run.description, refined.env
-            self._description = replace(described, attributes=env.attributes, hidden=hidden_splits(env))
 
     def close(self) -> None:
         """Save what is not saved yet, also after an exception."""
         try:
-            if self._run is not None and self._unsaved:
-                self._save()
+            with deferred():
+                self.save()
         finally:
             for shown in (self._bars, self._tensorboard):
                 if shown is not None:
                     shown.close()
+
+    def save(self) -> None:
+        """Save what is not saved yet. Another thread may do so, before the process is ended."""
+        with self._changing:
+            if self._run is not None and self._unsaved:
+                self._save()
 
     def _save(self) -> None:
         assert self._run is not None and self._lines is not None
@@ -365,6 +391,11 @@ PRODUCTS = {
     "calibrate": "calibration",
 }
 """The field of `Progress` that each phase produces."""
+
+
+def _refined_products(refined: Refined) -> dict[str, Any]:
+    """What the search for missing attributes replaces; the detector is learned again."""
+    return {"explored": refined.explored, "practised": refined.practised, "detected": None}
 
 
 def announce(line: str) -> None:

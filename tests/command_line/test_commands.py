@@ -10,7 +10,8 @@ import networkx
 import pytest
 from PIL import Image
 
-from attribute_planner.command_line.main import COMMANDS, main
+from attribute_planner.command_line.commands import COMMANDS
+from attribute_planner.command_line.main import main
 from attribute_planner.environments.gridworld.switches import COLORS
 from attribute_planner.environments.registry import ENVIRONMENTS
 from attribute_planner.storage.run_directory import RunDirectory

@@ -121,5 +121,8 @@ def test_an_interrupted_training_says_how_to_continue(tmp_path: Path, monkeypatc
     monkeypatch.chdir(tmp_path)
     assert main(["train", RING, "--out", "mine"]) == 130
     *_, line = capsys.readouterr().err.splitlines()
-    assert line == f"attribute-planner: interrupted; continue with: attribute-planner train {RING} --out mine --resume"
+    assert line == (
+        "attribute-planner: interrupted; nothing was learned yet; continue with: "
+        f"attribute-planner train {RING} --out mine --resume"
+    )
     assert (tmp_path / "mine" / CONFIG).exists()

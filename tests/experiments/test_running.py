@@ -16,6 +16,7 @@ from attribute_planner.experiments.records import is_recorded, read_record, writ
 from attribute_planner.experiments.run_one import Folders, run_one
 from attribute_planner.experiments.running import pieces_of, run_all
 from attribute_planner.experiments.runs import OURS, PUBLISHED, SCALES, Run, RunSpec, Scale, measured
+from attribute_planner.interruption import Interrupted, handled_signals
 from attribute_planner.storage.run_directory import RunDirectory, ship
 from tests.experiments.test_records import RECORD
 
@@ -240,14 +241,10 @@ def test_a_terminated_process_ends_its_child_processes(tmp_path: Path, monkeypat
         return started[0]
 
     monkeypatch.setattr(running, "_start", start)
-    before = signal.getsignal(signal.SIGTERM)
-    try:
-        running.end_in_order_when_told()
-        with pytest.raises(SystemExit, match=str(128 + signal.SIGTERM)):
-            run_all([RUN, replace(RUN, seed=2)], Folders(tmp_path, tmp_path), processes=2, say=print)
-    finally:
-        signal.signal(signal.SIGTERM, before)
-    assert started[0].wait(timeout=60) == -signal.SIGTERM
+    with handled_signals("test") as signals, pytest.raises(Interrupted):
+        run_all([RUN, replace(RUN, seed=2)], Folders(tmp_path, tmp_path), processes=2, say=print)
+    assert signals.exit_code == 128 + signal.SIGTERM
+    assert started[0].returncode == -signal.SIGTERM
 
 
 def test_runs_of_a_kind_stay_together_unless_processes_would_be_idle(monkeypatch: pytest.MonkeyPatch):

@@ -15,6 +15,7 @@ from attribute_planner.baselines.training_loop import TaskTrainingConfig, train_
 from attribute_planner.data.trajectories import Trajectories
 from attribute_planner.environments.interface import Environment
 from attribute_planner.learning.policy_gradient import (
+    RANGES,
     Batch,
     TrainState,
     annealed,
@@ -25,6 +26,7 @@ from attribute_planner.learning.policy_gradient import (
 )
 from attribute_planner.learning.progress import Watch, no_callback
 from attribute_planner.models.policy import GoalPolicy, PolicyOutput
+from attribute_planner.ranges import check_settings
 
 Key = jax.Array
 
@@ -51,6 +53,9 @@ class DescentConfig:
     max_grad_norm: float = 0.5
     """Gradients with a larger global norm are scaled down to it."""
 
+    def __post_init__(self) -> None:
+        check_settings(self, **RANGES)
+
 
 @dataclass(frozen=True)
 class ActorCriticConfig:
@@ -60,6 +65,9 @@ class ActorCriticConfig:
     """Budget, network and rewards. There is one update per rollout, so rollouts are short."""
     descent: DescentConfig = field(default_factory=DescentConfig)
     """How the policy learns."""
+
+    def __post_init__(self) -> None:
+        check_settings(self)
 
 
 def loss(

@@ -21,6 +21,7 @@ from attribute_planner.learning.inverse import InverseConfig, fit_inverse
 from attribute_planner.learning.progress import Watch, no_callback
 from attribute_planner.models.encoders import NO_VALUE
 from attribute_planner.models.policy import GoalPolicy
+from attribute_planner.ranges import COUNT, FRACTION, NUM_ENVS, WIDTH, check_settings
 
 Key = jax.Array
 
@@ -50,6 +51,18 @@ class InverseBaselineConfig:
     """Whether the trained policy takes its most likely action."""
     learning: InverseConfig = field(default_factory=InverseConfig)
     """How the policy is fitted: as the planner's."""
+
+    def __post_init__(self) -> None:
+        check_settings(
+            self,
+            examples=COUNT,
+            num_envs=NUM_ENVS,
+            walk=COUNT,
+            steps_per_episode=COUNT,
+            hidden_size=WIDTH,
+            mentioned=FRACTION,
+            partial=FRACTION,
+        )
 
 
 def later_goals(values_after: np.ndarray, over: np.ndarray, *, key: Key) -> np.ndarray:

@@ -30,6 +30,7 @@ from attribute_planner.learning.policy_gradient import (
     weighted_mean,
 )
 from attribute_planner.learning.progress import Watch, no_callback
+from attribute_planner.ranges import FRACTION, NOT_NEGATIVE, WIDTH, check_settings
 
 Key = jax.Array
 
@@ -48,6 +49,9 @@ class OptionCriticConfig:
     """η: by how much the value of another option must be higher to terminate an option. Harb et al. try 0 to 0.03."""
     epsilon: float = 0.1
     """ε of the ε-greedy policy over options during training."""
+
+    def __post_init__(self) -> None:
+        check_settings(self, options=WIDTH, deliberation_cost=NOT_NEGATIVE, epsilon=FRACTION)
 
 
 NO_OPTION = -1

@@ -18,6 +18,7 @@ from attribute_planner.learning.ppo import PPOConfig
 from attribute_planner.learning.progress import Watch, no_callback
 from attribute_planner.learning.reinforce import ReinforceConfig
 from attribute_planner.models.policy import GoalPolicy
+from attribute_planner.ranges import check_settings
 
 Key = jax.Array
 
@@ -31,6 +32,9 @@ class ReinforceBaselineConfig:
     learning: ReinforceConfig = field(default_factory=ReinforceConfig)
     """Settings of REINFORCE."""
 
+    def __post_init__(self) -> None:
+        check_settings(self)
+
 
 @dataclass(frozen=True)
 class PPOBaselineConfig:
@@ -40,6 +44,10 @@ class PPOBaselineConfig:
     """Budget, network and rewards."""
     learning: PPOConfig = field(default_factory=PPOConfig)
     """Settings of PPO."""
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+        self.learning.check_batch(self.training.num_envs * self.training.rollout_length)
 
 
 def train(

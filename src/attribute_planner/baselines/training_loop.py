@@ -15,8 +15,10 @@ from attribute_planner.baselines.training_distribution import Stage, open_stages
 from attribute_planner.data.rollout import advance, start
 from attribute_planner.data.trajectories import Actor, Trajectories
 from attribute_planner.environments.interface import Environment, PureEnvironment
+from attribute_planner.learning.finite import require_finite
 from attribute_planner.learning.policy_gradient import Batch
 from attribute_planner.learning.progress import Watch
+from attribute_planner.ranges import COUNT, FRACTION, NUM_ENVS, REWARD, WIDTH, check_settings
 
 Key = jax.Array
 State = TypeVar("State")
@@ -53,6 +55,20 @@ class TaskTrainingConfig:
     """Fraction of training after which all stages of a curriculum are open; they open at equal intervals."""
     deterministic: bool = False
     """Whether the trained policy takes its most likely action; during training it samples."""
+
+    def __post_init__(self) -> None:
+        check_settings(
+            self,
+            steps=COUNT,
+            num_envs=NUM_ENVS,
+            rollout_length=COUNT,
+            hidden_size=WIDTH,
+            step_reward=REWARD,
+            mentioned=FRACTION,
+            partial=FRACTION,
+            rounds=COUNT,
+            ramp=FRACTION,
+        )
 
 
 def train_on_tasks(
@@ -93,6 +109,7 @@ def train_on_tasks(
             train_state, metrics = update(train_state, steps, batch, jnp.float32(1 - done), update_key)
             spent, number, ends = spent + steps.size, number + 1, add_ends(ends, steps)
             if number % ROLLOUTS_PER_REPORT == 0 or spent >= config.steps:
+                require_finite(f"{name}, {spent:,} steps", metrics, train_state)
                 shown = {"steps": spent, "stages": envs.open_stages, **metrics}
                 if ends.over >= config.num_envs:  # of fewer, most have ended early, because they succeeded
                     shown, ends = {**shown, "success": ends.success}, Ends.none()

@@ -28,11 +28,8 @@ def diagnose(
         report: Write the result, with pictures, as an HTML page of one file.
     """
     import attribute_planner as ap
-    from attribute_planner.errors import ConfigurationError
     from attribute_planner.storage.compilation_cache import use_user_compilation_cache
 
-    if episodes < 0:
-        raise ConfigurationError(f"--episodes must not be negative; it is {episodes}.")
     use_user_compilation_cache()
     agent = ap.load(run, None if env is None else ap.make(env))
     with busy("Planning and running episodes …"):

@@ -47,18 +47,18 @@ def reproduce(
         docs: Documents to update: their tables between marks of the form `<!-- results: TABLE -->` are regenerated.
         json: Print the list of runs as JSON.
     """
-    from attribute_planner.configuration import require_positive
     from attribute_planner.errors import ConfigurationError
     from attribute_planner.experiments.report import REPORTS
     from attribute_planner.experiments.run_one import Folders
-    from attribute_planner.experiments.running import COMPILED, RECORDS, WORK, end_in_order_when_told, run_all
+    from attribute_planner.experiments.running import COMPILED, RECORDS, WORK, run_all
     from attribute_planner.experiments.runs import runs_in
     from attribute_planner.experiments.tables import chosen_runs
+    from attribute_planner.ranges import COUNT, check_number
     from attribute_planner.storage.compilation_cache import use_compilation_cache
 
     for name, number in (("seeds", seeds), ("processes", processes)):
         if number is not None:
-            require_positive(name, number)
+            check_number(name, number, COUNT, whole=True)
     if STRANGERS in tables:
         if len(tables) > 1 or only_train or docs:
             raise ConfigurationError(f"`{STRANGERS}` cannot be combined with tables, --only-train or --docs.")
@@ -79,7 +79,6 @@ def reproduce(
     failed = []
     if not dry_run:
         use_compilation_cache(folders.work / COMPILED)
-        end_in_order_when_told()
         failed = run_all(chosen, folders, processes, _say, only_train=only_train)
         _write(report or REPORTS[scale], docs, folders.records, scale)
     listed = [described(run, folders.records) for run in chosen]

@@ -24,7 +24,7 @@ def reproduce_strangers(
     """Train and measure every environment of the suite, or only list the runs; returns the exit status."""
     from attribute_planner.experiments.records import is_recorded
     from attribute_planner.experiments.run_one import Folders
-    from attribute_planner.experiments.running import COMPILED, end_in_order_when_told
+    from attribute_planner.experiments.running import COMPILED
     from attribute_planner.experiments.strangers.report import REPORTS, write_report
     from attribute_planner.experiments.strangers.suite import RECORDS, WORK, run_suite, suite_runs
     from attribute_planner.storage.compilation_cache import use_compilation_cache
@@ -34,7 +34,6 @@ def reproduce_strangers(
     failed = []
     if not dry_run:
         use_compilation_cache(folders.work / COMPILED)
-        end_in_order_when_told()
         failed = run_suite(chosen, folders, processes, lambda line: messages.print(line, markup=False))
         write_report(path, folders.records, scale)
     done = {run.name: is_recorded(folders.records, run) for run in chosen}

@@ -1,5 +1,6 @@
 """`attribute-planner train`."""
 
+import shlex
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -40,6 +41,7 @@ def train(
     import attribute_planner as ap
     from attribute_planner.configuration import config_for, paper_config
     from attribute_planner.errors import ConfigurationError
+    from attribute_planner.interruption import described_by
     from attribute_planner.storage.compilation_cache import use_user_compilation_cache
     from attribute_planner.storage.settings import with_setting
 
@@ -53,7 +55,7 @@ def train(
     for assignment in set:
         config = with_setting(config, assignment)
     out = out or Path("runs") / f"{environment.name.replace('/', '-')}-{seed}"
-    try:
+    with described_by(lambda: how_to_continue(env, out)):
         agent = ap.train(
             environment,
             seed=seed,
@@ -65,8 +67,6 @@ def train(
             progress=True,
             tensorboard=tensorboard,
         )
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt(f"continue with: attribute-planner train {env} --out {out} --resume") from None
     result = {
         "run": str(out),
         "environment": environment.name,
@@ -78,3 +78,13 @@ def train(
     else:
         console.print(f"{out}: {agent.table.num_nodes} attribute sets, {agent.table.num_edges} transitions.")
     return 0
+
+
+def how_to_continue(env: str, out: Path) -> str:
+    """What an interrupted training has left in its run directory, and the command that continues it."""
+    from attribute_planner.storage.run_directory import AGENT, CONFIG
+
+    if not (out / CONFIG).is_file():
+        return "nothing is saved."
+    saved = "what was learned is saved" if (out / AGENT).is_file() else "nothing was learned yet"
+    return f"{saved}; continue with: attribute-planner train {shlex.quote(env)} --out {shlex.quote(str(out))} --resume"

@@ -21,6 +21,7 @@ from attribute_planner.environments.hidden_attributes import without_hidden_attr
 from attribute_planner.environments.splits import ComponentName, component_name, indexed_name
 from attribute_planner.phases.detect import DetectorError
 from attribute_planner.planning.plan import Plan
+from attribute_planner.ranges import COUNT_OR_ZERO, check_number, check_seed
 from attribute_planner.transitions.model import TransitionModel
 
 PLANS = 20
@@ -32,6 +33,8 @@ def diagnose(agent: Agent, *, episodes: int = 20, seed: int = 0) -> Diagnosis:
 
     episodes: number of episodes of each task; 0 to use plans only.
     """
+    check_number("episodes", episodes, COUNT_OR_ZERO, whole=True)
+    check_seed(seed)
     ask_key, steps_key = jax.random.split(jax.random.key(seed))
     return diagnosis_of_agent(agent, ask(agent, episodes or PLANS, run=episodes > 0, key=ask_key), key=steps_key)
 

@@ -25,7 +25,7 @@ from attribute_planner.environments.purity import check_purity
 from attribute_planner.environments.spaces import Action, Observation
 from attribute_planner.environments.tasks import Task, is_solved_at_start
 from attribute_planner.environments.vector_env import VectorEnv
-from attribute_planner.errors import AttributePlannerError, EnvironmentFaultError, require_positive
+from attribute_planner.errors import AttributePlannerError, EnvironmentFaultError
 from attribute_planner.evaluation.attribute_report import (
     control_warnings,
     unseen_goal_warning,
@@ -34,6 +34,7 @@ from attribute_planner.evaluation.attribute_report import (
 from attribute_planner.evaluation.checked_vector_env import CheckedVectorEnv, Observed
 from attribute_planner.evaluation.evaluate import draw_starts_and_goals
 from attribute_planner.evaluation.observation_report import observation_lines
+from attribute_planner.ranges import COUNT, check_number
 
 Key = jax.Array
 
@@ -90,7 +91,7 @@ class EnvironmentReport:
 
 def check_environment(env: Environment, steps: int = 200, seed: int = 0) -> EnvironmentReport:
     """Take `steps` random steps in each of a few environments, sample every task, and raise an error at any fault."""
-    require_positive("steps", steps)
+    check_number("steps", steps, COUNT, whole=True)
     action_key, purity_key, step_key, partial_key, task_key = jax.random.split(jax.random.key(seed), 5)
     replay_key = jax.random.fold_in(step_key, 1)
     with blaming(env, "declaration"):

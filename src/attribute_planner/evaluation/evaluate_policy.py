@@ -7,7 +7,6 @@ import jax.numpy as jnp
 import numpy as np
 
 from attribute_planner.baselines.training_distribution import goal_values
-from attribute_planner.configuration import require_positive
 from attribute_planner.data.rollout import rollout
 from attribute_planner.data.trajectories import Actor
 from attribute_planner.environments.interface import Environment
@@ -15,6 +14,7 @@ from attribute_planner.environments.spaces import Action, GoalObservation, Obser
 from attribute_planner.environments.tasks import Task
 from attribute_planner.evaluation.evaluate import AT_ONCE, Evaluation, batch_keys, draw_starts_and_goals
 from attribute_planner.evaluation.statistics import success_interval
+from attribute_planner.ranges import COUNT, check_number
 
 Key = jax.Array
 
@@ -26,7 +26,7 @@ def evaluate_policy(
     env: Environment, policy: Actor, task: str | None = None, *, episodes: int = 1000, seed: int = 0
 ) -> Evaluation:
     """The success rate of a policy on new tasks: for the same seed, those of `evaluate`."""
-    require_positive("episodes", episodes)
+    check_number("episodes", episodes, COUNT, whole=True)
     chosen, won, steps = env.task(task), np.zeros(0, bool), np.zeros(0, int)
     for batch_key in batch_keys(seed):
         count = min(AT_ONCE, episodes - len(won))

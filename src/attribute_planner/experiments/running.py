@@ -6,7 +6,6 @@ without the packages of the command line.
 
 import argparse
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -20,6 +19,7 @@ from attribute_planner.experiments.records import is_recorded, read_record
 from attribute_planner.experiments.run_one import Folders, Say, is_current, run_one
 from attribute_planner.experiments.runs import SCALES, Run
 from attribute_planner.experiments.tables import chosen_runs
+from attribute_planner.interruption import deferred, end_with_parent, handled_signals
 from attribute_planner.storage.compilation_cache import use_compilation_cache
 
 WORK = Path("runs/reproduce")
@@ -45,14 +45,10 @@ def run_all(
         def start(piece: Sequence[Run]) -> subprocess.Popen:
             return _start(piece, folders, only_train)
 
-        _run_in_processes(pieces_of(missing, processes), processes, start, is_done, say)
+        pieces = sorted(pieces_of(missing, processes), key=_seconds, reverse=True)
+        run_in_processes(pieces, processes, start, is_done, say)
         return [run for run in missing if not is_done(run)]
     return [run for run in missing if not _succeeds(run, folders, say, only_train)]
-
-
-def end_in_order_when_told() -> None:
-    """On SIGTERM, exit as on an interrupt, so that child processes are terminated too."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
 
 
 def _succeeds(run: Run, folders: Folders, say: Say, only_train: bool) -> bool:
@@ -67,15 +63,15 @@ def _succeeds(run: Run, folders: Folders, say: Say, only_train: bool) -> bool:
     return True
 
 
-def _run_in_processes(
+def run_in_processes(
     pieces: Sequence[Sequence[Run]],
     processes: int,
     start: Callable[[Sequence[Run]], subprocess.Popen],
     is_done: Callable[[Run], bool],
     say: Say,
 ) -> None:
-    """Longest pieces first, several at a time, each in its own process."""
-    waiting = sorted(pieces, key=_seconds, reverse=True)
+    """The pieces in their order, several at a time, each in its own process. None of them outlives this function."""
+    waiting = list(pieces)
     running: list[tuple[subprocess.Popen, Sequence[Run]]] = []
     try:
         while waiting or running:
@@ -91,11 +87,26 @@ def _run_in_processes(
                 if process.returncode < 0 and len(left) > 1:  # killed during the first of them
                     waiting.append(left[1:])
     finally:
-        for process, _ in running:
-            process.terminate()
+        with deferred():
+            end_processes([process for process, _ in running])
+
+
+def end_processes(processes: Sequence[subprocess.Popen]) -> None:
+    """Ask processes to end, and kill those that have not saved and ended after some seconds."""
+    for process in processes:
+        process.terminate()
+    until = time.monotonic() + SECONDS_TO_END
+    for process in processes:
+        try:
+            process.wait(max(until - time.monotonic(), 0))
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
 
 
 SECONDS_BETWEEN_LOOKS = 0.2
+SECONDS_TO_END = 8.0
+"""Longer than a process takes to save and end after a signal."""
 
 
 def pieces_of(runs: Sequence[Run], processes: int) -> list[list[Run]]:
@@ -132,6 +143,7 @@ def _start(runs: Sequence[Run], folders: Folders, only_train: bool) -> subproces
     names = [run.name for run in runs]
     where = ["--records", str(folders.records), "--work", str(folders.work), "--scale", runs[0].scale]
     what = ["--only-train"] if only_train else []
+    what += ["--parent", str(os.getpid())]
     # Otherwise each process reserves most of the GPU's memory.
     environment = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", **os.environ}
     command = [sys.executable, "-m", "attribute_planner.experiments.running", *where, *what, "--runs", *names]
@@ -149,6 +161,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--work", type=Path, default=WORK, help="folder of the run directories")
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--only-train", action="store_true", help="train without measuring")
+    parser.add_argument("--parent", type=int, default=0, help="process with which to end")
     parser.add_argument("--dry-run", action="store_true", help="list the runs without running them")
     options = parser.parse_args(arguments)
     runs = chosen_runs(options.tables, options.scale, options.seeds, options.runs)
@@ -159,8 +172,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     use_compilation_cache(options.work / COMPILED)
     folders = Folders(options.records, options.work)
-    end_in_order_when_told()
-    failed = run_all(runs, folders, options.processes, _say, only_train=options.only_train)
+    if options.parent:
+        end_with_parent(options.parent)
+    with handled_signals("running") as signals:
+        try:
+            failed = run_all(runs, folders, options.processes, _say, only_train=options.only_train)
+        except KeyboardInterrupt:
+            signals.say(signals.line())
+            return signals.exit_code
     for run in failed:
         _say(f"{run.name}: not recorded")
     return 1 if failed else 0

@@ -14,9 +14,9 @@ import optax
 from jaxtyping import Float
 
 from attribute_planner.data.replay import GoalShares, ReplayBatch
-from attribute_planner.errors import ConfigurationError
 from attribute_planner.learning.policy_gradient import TrainState, weighted_mean
 from attribute_planner.models.policy import GoalPolicy
+from attribute_planner.ranges import COUNT, FRACTION, POSITIVE, STEP_SIZE, check_settings
 
 Key = jax.Array
 
@@ -51,13 +51,21 @@ class DQNConfig:
     """Gradients with a larger global norm are scaled down to it."""
 
     def __post_init__(self) -> None:
-        if self.learning_rate <= 0 or self.max_grad_norm <= 0:
-            raise ConfigurationError("learning_rate and max_grad_norm must be greater than zero.")
-        if min(self.batch_size, self.capacity, self.n_step, self.last_n_step) < 1 or self.replay_ratio <= 0:
-            raise ConfigurationError("batch_size, capacity and n_step must be at least 1, replay_ratio more than 0.")
-        shares = self.hindsight, self.last_hindsight, self.balanced, self.neighbours
-        if not (all(0 <= share <= 1 for share in shares) and 0 < self.target_rate <= 1):
-            raise ConfigurationError("Shares must be between 0 and 1, and target_rate more than 0 and at most 1.")
+        check_settings(
+            self,
+            learning_rate=STEP_SIZE,
+            batch_size=COUNT,
+            replay_ratio=POSITIVE,
+            capacity=COUNT,
+            n_step=COUNT,
+            last_n_step=COUNT,
+            hindsight=FRACTION,
+            last_hindsight=FRACTION,
+            balanced=FRACTION,
+            neighbours=FRACTION,
+            target_rate=STEP_SIZE,
+            max_grad_norm=POSITIVE,
+        )
 
     def goals_at(self, remaining: float) -> GoalShares:
         """Which goals sampled steps have, given the fraction of practice that remains."""
@@ -104,6 +112,7 @@ def one_update(train_state: TrainState, batch: ReplayBatch, config: DQNConfig) -
         return error, {"q_loss": error, "q_mean": weighted_mean(jax.nn.sigmoid(chosen), batch.weight)}
 
     gradient, metrics = eqx.filter_grad(loss, has_aux=True)(policy)
+    metrics["grad_norm"] = optax.tree.norm(gradient)
     changes, optimiser = optimiser_for(config).update(gradient, train_state.optimiser)
     policy = eqx.apply_updates(policy, changes)
     return TrainState(policy, optimiser, follow(target, policy, config.target_rate)), metrics

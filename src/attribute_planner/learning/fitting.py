@@ -13,8 +13,9 @@ import jax
 import jax.numpy as jnp
 import optax
 
-from attribute_planner.errors import ConfigurationError
+from attribute_planner.learning.finite import require_finite
 from attribute_planner.models.observation_scaling import is_trained
+from attribute_planner.ranges import COUNT, NOT_NEGATIVE, STEP_SIZE, check_settings
 
 Key = jax.Array
 Network = TypeVar("Network", bound=eqx.Module)
@@ -43,8 +44,14 @@ class FitConfig:
     otherwise undo what was learned before."""
 
     def __post_init__(self) -> None:
-        if self.updates < 1 or self.batch < 1 or self.learning_rate <= 0:
-            raise ConfigurationError("FitConfig: updates, batch and learning_rate must be greater than zero.")
+        check_settings(
+            self,
+            updates=COUNT,
+            batch=COUNT,
+            learning_rate=STEP_SIZE,
+            weight_decay=NOT_NEGATIVE,
+            max_grad_norm=NOT_NEGATIVE,
+        )
 
 
 REPORTS = 20
@@ -52,13 +59,17 @@ REPORTS = 20
 
 
 def fit(network: Network, show: Show, loss: Loss, data: Any, config: FitConfig, *, key: Key, report: Report) -> Network:
-    """The network after `config.updates` updates on random batches of the data `[N, ...]`."""
+    """The network after `config.updates` updates on random batches of the data `[N, ...]`.
+
+    `NumericalError` if the loss, its gradient or the network is not finite.
+    """
     optimiser = optimiser_for(config)
     state = optimiser.init(eqx.filter(network, eqx.is_array))
     data = jax.tree.map(jnp.asarray, data)
     share = -(-config.updates // REPORTS)
     for number, share_key in enumerate(jax.random.split(key, -(-config.updates // share))):
         network, state, value = _several_updates(network, state, show, loss, data, config, share, share_key)
+        require_finite(f"fit, update {(number + 1) * share:,}", {"loss": value}, network)
         report(min((number + 1) * share, config.updates), network, float(value))
     return network
 
@@ -93,6 +104,9 @@ def _several_updates(
         shown = _shown(show, data, config.batch, batch_key)
         network, state, value = _update(network, state, loss, shown, config)
         values.append(value)
+        # The update before: to wait for this one would leave the device idle.
+        if len(values) > 1:
+            require_finite("fit", {"loss": values[-2]})
     return network, state, jnp.mean(jnp.stack(values))
 
 
@@ -123,7 +137,8 @@ def _shown(show: Show, data: Any, batch: int, key: Key) -> Any:
 def _update(
     network: Any, state: optax.OptState, loss: Loss, shown: Any, config: FitConfig
 ) -> tuple[Any, optax.OptState, jax.Array]:
-    """The network after one update, and its loss before it."""
+    """The network after one update, and its loss before it; NaN if the gradient is not finite."""
     value, gradient = eqx.filter_value_and_grad(loss)(network, shown)
     changes, state = optimiser_for(config).update(gradient, state, eqx.filter(network, eqx.is_array))
+    value = jnp.where(jnp.isfinite(optax.tree.norm(gradient)), value, jnp.nan)
     return eqx.apply_updates(network, changes), state, value

@@ -15,6 +15,7 @@ from attribute_planner.environments.interface import Environment
 from attribute_planner.learning.fitting import FitConfig, fit
 from attribute_planner.learning.progress import Watch
 from attribute_planner.models.policy import GoalPolicy
+from attribute_planner.ranges import check_settings
 
 Key = jax.Array
 
@@ -27,6 +28,9 @@ class InverseConfig:
     """Whether each step is also used under the symmetries of the environment, if it defines any."""
     fit: FitConfig = field(default_factory=FitConfig)
     """How π is fitted."""
+
+    def __post_init__(self) -> None:
+        check_settings(self)
 
 
 def fit_inverse(

@@ -10,8 +10,8 @@ import optax
 from jaxtyping import Float
 
 from attribute_planner.environments.spaces import Action, Observation
-from attribute_planner.errors import ConfigurationError
 from attribute_planner.models.policy import GoalPolicy
+from attribute_planner.ranges import FRACTION, NOT_NEGATIVE, POSITIVE, STEP_SIZE
 
 Key = jax.Array
 
@@ -34,12 +34,14 @@ class PolicyGradientConfig(Protocol):
     def anneal(self) -> bool: ...
 
 
-def check_config(config: PolicyGradientConfig) -> None:
-    """An error unless the shared settings are in range."""
-    if config.learning_rate <= 0 or config.max_grad_norm <= 0:
-        raise ConfigurationError("learning_rate and max_grad_norm must be greater than zero.")
-    if not 0 <= config.discount <= 1:
-        raise ConfigurationError(f"discount must be between 0 and 1; it is {config.discount}.")
+RANGES = {
+    "learning_rate": STEP_SIZE,
+    "discount": FRACTION,
+    "entropy_coef": NOT_NEGATIVE,
+    "value_coef": NOT_NEGATIVE,
+    "max_grad_norm": POSITIVE,
+}
+"""The ranges of these settings."""
 
 
 class Batch(NamedTuple):
@@ -169,7 +171,8 @@ def descend(
     scale: Float[jax.Array, ""],
 ) -> tuple[TrainState[Policy], dict]:
     """The train state after one step of the optimiser down a loss of the policy, and its metrics."""
-    gradient, metrics = eqx.filter_grad(loss, has_aux=True)(train_state.policy)
+    (value, metrics), gradient = eqx.filter_value_and_grad(loss, has_aux=True)(train_state.policy)
+    metrics = {**metrics, "loss": value, "grad_norm": optax.tree.norm(gradient)}
     changes, optimiser = optimiser_for(config).update(gradient, train_state.optimiser)
     changes = jax.tree.map(lambda change: scale * change, changes)
     return TrainState(eqx.apply_updates(train_state.policy, changes), optimiser), metrics

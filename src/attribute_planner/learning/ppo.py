@@ -9,14 +9,15 @@ from jaxtyping import Float
 
 from attribute_planner.errors import ConfigurationError
 from attribute_planner.learning.policy_gradient import (
+    RANGES,
     Batch,
     TrainState,
     annealed,
-    check_config,
     flat_steps,
     gradient_step,
     returns_of,
 )
+from attribute_planner.ranges import COUNT, FRACTION, POSITIVE, check_settings
 
 Key = jax.Array
 
@@ -47,9 +48,17 @@ class PPOConfig:
     """Gradients with a larger global norm are scaled down to it."""
 
     def __post_init__(self) -> None:
-        check_config(self)
-        if self.update_epochs < 1 or self.num_minibatches < 1:
-            raise ConfigurationError("update_epochs and num_minibatches must be at least 1.")
+        check_settings(
+            self, **RANGES, gae_lambda=FRACTION, update_epochs=COUNT, num_minibatches=COUNT, clip_eps=POSITIVE
+        )
+
+    def check_batch(self, steps: int) -> None:
+        """An error unless a batch of so many steps can be split into the minibatches."""
+        if self.num_minibatches > steps:
+            raise ConfigurationError(
+                f"PPOConfig.num_minibatches must be at most the number of steps in a batch, num_envs × rollout_length "
+                f"= {steps:,}; it is {self.num_minibatches:,}."
+            )
 
 
 def _clipped_gain(config: PPOConfig):

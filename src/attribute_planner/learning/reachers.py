@@ -15,6 +15,7 @@ from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.spec import EnvironmentSpec
 from attribute_planner.learning import dqn, ppo, reinforce, sac
 from attribute_planner.learning.dqn import DQNConfig
+from attribute_planner.learning.finite import require_finite
 from attribute_planner.learning.inverse import InverseConfig, fit_inverse
 from attribute_planner.learning.policy_gradient import Batch, TrainState, new_train_state
 from attribute_planner.learning.ppo import PPOConfig
@@ -197,6 +198,7 @@ class OffPolicy(Unchanging):
         config, metrics = self._config, {}
         per_call = UPDATES_PER_CALL * config.batch_size
         while replay.pending * config.replay_ratio >= per_call:
+            before = metrics
             replay.pending -= per_call / config.replay_ratio
             batch = replay.sample(
                 per_call,
@@ -211,6 +213,9 @@ class OffPolicy(Unchanging):
             else:
                 key = jax.random.key(random.integers(2**31))
                 train_state, metrics = sac.update(train_state, batches, config, key=key)
+            # Those of the call before: to wait for this one would leave the device idle.
+            require_finite(self._name, before)
+        require_finite(self._name, metrics)
         return train_state, metrics
 
 

@@ -7,14 +7,15 @@ import jax
 from jaxtyping import Float
 
 from attribute_planner.learning.policy_gradient import (
+    RANGES,
     Batch,
     TrainState,
     annealed,
-    check_config,
     flat_steps,
     gradient_step,
     returns_of,
 )
+from attribute_planner.ranges import check_settings
 
 Key = jax.Array
 
@@ -37,7 +38,7 @@ class ReinforceConfig:
     """Whether step size and entropy bonus fall linearly to zero over the phase."""
 
     def __post_init__(self) -> None:
-        check_config(self)
+        check_settings(self, **RANGES)
 
 
 def _gain(log_prob: jax.Array, log_prob_then: jax.Array, advantages: jax.Array) -> jax.Array:

@@ -129,8 +129,8 @@ def one_update(train_state: TrainState, batch: ReplayBatch, config: DQNConfig, *
         error = weighted_mean(error, batch.weight)
         return error, {"q_loss": error, "q_mean": weighted_mean(jax.nn.sigmoid(logits[0]), batch.weight)}
 
-    gradient, metrics = eqx.filter_grad(critic_loss, has_aux=True)(critics.critic)
-    changes, critic_state = optimiser.update(gradient, optimisers.critic)
+    critic_gradient, metrics = eqx.filter_grad(critic_loss, has_aux=True)(critics.critic)
+    changes, critic_state = optimiser.update(critic_gradient, optimisers.critic)
     critic = eqx.apply_updates(critics.critic, changes)
 
     def actor_loss(actor: GoalPolicy) -> tuple[jax.Array, jax.Array]:
@@ -149,7 +149,8 @@ def one_update(train_state: TrainState, batch: ReplayBatch, config: DQNConfig, *
     change, temperature_state = optimiser.update(jnp.exp(critics.log_temperature) * surplus, optimisers.temperature)
     log_temperature = critics.log_temperature + change
     critics = Critics(critic, follow(critics.target, critic, config.target_rate), log_temperature)
-    metrics |= {"entropy": entropy, "temperature": jnp.exp(log_temperature)}
+    grad_norm = optax.tree.norm((critic_gradient, gradient))
+    metrics |= {"entropy": entropy, "temperature": jnp.exp(log_temperature), "grad_norm": grad_norm}
     return TrainState(actor, Optimisers(actor_state, critic_state, temperature_state), critics), metrics
 
 

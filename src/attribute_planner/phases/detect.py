@@ -14,11 +14,12 @@ from attribute_planner.data.examples import random_examples
 from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.labels import Labels
 from attribute_planner.environments.spaces import Observation, UnitObservation
-from attribute_planner.errors import ConfigurationError, require_positive_settings
+from attribute_planner.errors import ConfigurationError
 from attribute_planner.learning.fitting import FitConfig, fit
 from attribute_planner.learning.progress import Watch
 from attribute_planner.models.detector import AttributeDetector
 from attribute_planner.models.observation_scaling import statistics_of, with_observations
+from attribute_planner.ranges import BELOW_ONE, COUNT, REPEATS, WIDTH, WIDTH_OR_ZERO, check_settings
 
 Key = jax.Array
 
@@ -47,9 +48,15 @@ class DetectConfig:
     """Number of keypoints that the network locates in an image, in addition to the paper's convolutions; 0 for none."""
 
     def __post_init__(self) -> None:
-        require_positive_settings(self, "num_labels", "label_every", "hidden_size")
-        if self.keypoints < 0:
-            raise ConfigurationError(f"DetectConfig.keypoints must not be negative; it is {self.keypoints}.")
+        check_settings(
+            self,
+            num_labels=COUNT,
+            label_every=COUNT,
+            action_repeat=REPEATS,
+            val_fraction=BELOW_ONE,
+            hidden_size=WIDTH,
+            keypoints=WIDTH_OR_ZERO,
+        )
 
 
 class DetectorError(NamedTuple):

@@ -16,7 +16,8 @@ from attribute_planner.data.rollout import advance, start
 from attribute_planner.data.trajectories import Actor, Trajectories
 from attribute_planner.environments.interface import Environment, PureEnvironment
 from attribute_planner.environments.vector_env import VectorEnv
-from attribute_planner.errors import require_positive_settings, unknown_name
+from attribute_planner.errors import unknown_name
+from attribute_planner.learning.finite import require_finite
 from attribute_planner.learning.policy_gradient import Batch, TrainState, new_train_state
 from attribute_planner.learning.ppo import PPOConfig
 from attribute_planner.learning.progress import Watch
@@ -33,6 +34,7 @@ from attribute_planner.phases.device_graph import DeviceGraph
 from attribute_planner.phases.exploration_policies import ExplorationPolicy, exploration_batch, observed_snapshots
 from attribute_planner.phases.frontier import frontier_explorer
 from attribute_planner.phases.graph_exploration import GraphExplorer, exploration_graph
+from attribute_planner.ranges import COUNT, COUNT_OR_ZERO, FRACTION, NUM_ENVS, REPEATS, WIDTH, check_settings
 from attribute_planner.transitions.counting import TransitionCounts
 from attribute_planner.transitions.model import TransitionModel
 from attribute_planner.transitions.table import TransitionTable, table_of_counts
@@ -87,9 +89,20 @@ class ExploreConfig:
             raise unknown_name("exploration policy", self.policy, EXPLORERS)
         if self.learner not in LEARNERS:
             raise unknown_name("learner", self.learner, LEARNERS)
-        require_positive_settings(
-            self, "steps", "num_envs", "rollout_length", "rollouts_per_epoch", "hidden_size", "max_attempt_steps"
+        check_settings(
+            self,
+            steps=COUNT,
+            action_repeat=REPEATS,
+            epsilon=FRACTION,
+            max_attempt_steps=COUNT,
+            steps_per_episode=COUNT_OR_ZERO,
+            num_envs=NUM_ENVS,
+            rollout_length=COUNT,
+            rollouts_per_epoch=COUNT,
+            hidden_size=WIDTH,
         )
+        if self.learner == "ppo" and self.policy in ("count-based", "graph"):
+            self.ppo.check_batch(self.num_envs * self.rollout_length)
 
     @property
     def learning(self) -> LearnerConfig:
@@ -205,6 +218,7 @@ class _Epoch:
                     break
         finally:
             envs.close()
+        require_finite(f"explore, {self.steps:,} steps", {}, self.train_state)
         metrics = {"steps": self.steps, "sets": len(self.counts.sets), "edges": len(self.counts.pairs), **metrics}
         tried = self.tried
         if tried is not None and self.graph is not None:
@@ -254,6 +268,7 @@ class _Epoch:
             batch = _attempt_batch(self.graph, trajectories, batch_key)
         self.train_state, metrics = LEARNERS[config.learner](self.train_state, batch, config.learning, key=update_key)
         metrics = {name: float(value) for name, value in metrics.items()}
+        require_finite(f"explore, {self.steps:,} steps", metrics)
         return episodes, {"bonus": float(reward.mean()), **metrics}
 
     @property

@@ -17,12 +17,12 @@ from jaxtyping import Float
 
 from attribute_planner.data.examples import Examples, observed, symmetric_counts
 from attribute_planner.environments.interface import Environment
-from attribute_planner.errors import ConfigurationError, require_positive_settings
 from attribute_planner.learning.fitting import FitConfig, fit
 from attribute_planner.learning.progress import Watch
 from attribute_planner.models.beliefs import certain
 from attribute_planner.models.forward_model import ForwardModel, actions_to_try, expect_all
 from attribute_planner.models.observation_scaling import statistics_of, with_observations
+from attribute_planner.ranges import BELOW_ONE, COUNT, WIDTH, WIDTH_OR_ZERO, check_settings
 from attribute_planner.transitions.counting import TransitionCounts
 from attribute_planner.transitions.table import TransitionTable, table_of_counts
 
@@ -51,9 +51,9 @@ class ForwardModelConfig:
     """Number of keypoints that the network locates in an image, in addition to the paper's convolutions; 0 for none."""
 
     def __post_init__(self) -> None:
-        require_positive_settings(self, "model_edge_states", "hidden_size")
-        if self.keypoints < 0:
-            raise ConfigurationError(f"ForwardModelConfig.keypoints must not be negative; it is {self.keypoints}.")
+        check_settings(
+            self, model_edge_states=COUNT, val_fraction=BELOW_ONE, hidden_size=WIDTH, keypoints=WIDTH_OR_ZERO
+        )
 
 
 class FittedForwardModel(NamedTuple):

@@ -9,6 +9,7 @@ import numpy as np
 
 from attribute_planner.data.replay import GoalShares, Replay
 from attribute_planner.environments.spec import EnvironmentSpec
+from attribute_planner.learning.finite import require_finite
 from attribute_planner.learning.progress import Watch
 from attribute_planner.models.observation_scaling import ObservationStatistics, with_statistics
 from attribute_planner.models.policy import GoalPolicy
@@ -51,6 +52,7 @@ def practise_offline(
         train_state, metrics = reacher.learn(
             train_state, replay, discount=config.value_discount, remaining=1 - epoch / EPOCHS, random=random
         )
+        require_finite("practise", metrics, train_state)
         if epoch + 1 < EPOCHS:
             watch("practise", (epoch + 1) / EPOCHS, {"steps": 0, **_numbers(metrics)}, None)
     table = possible.with_practice(*judged_by_values(train_state.policy, possible.listing(), replay, random))

@@ -15,6 +15,7 @@ from attribute_planner.data.examples import Examples
 from attribute_planner.data.replay import Replay
 from attribute_planner.environments.interface import Environment, PureEnvironment
 from attribute_planner.errors import AttributePlannerError
+from attribute_planner.learning.finite import require_finite
 from attribute_planner.learning.policy_gradient import TrainState
 from attribute_planner.learning.progress import Watch
 from attribute_planner.models.detector import AttributeDetector
@@ -200,6 +201,7 @@ def practise_epoch(
         "attempts": int(attempts.sum()),
         **{name: float(value) for name, value in metrics.items()},
     }
+    require_finite(f"practise, {steps:,} steps", metrics, train_state)
     before, decay = practised.table.listing(), config.decay
     table = practised.table.with_practice(
         decay * before.attempts + attempts,

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from attribute_planner.errors import ConfigurationError, require_positive_settings, unknown_name
+from attribute_planner.errors import unknown_name
 from attribute_planner.learning.dqn import DQNConfig
 from attribute_planner.learning.inverse import InverseConfig
 from attribute_planner.learning.ppo import PPOConfig
@@ -13,6 +13,7 @@ from attribute_planner.phases.attempt_batch import HINDSIGHT, STEP_REWARD
 from attribute_planner.phases.goal_sampling import (
     GOAL_SAMPLING,
 )
+from attribute_planner.ranges import COUNT, COUNT_OR_ZERO, EXPONENT, FRACTION, NUM_ENVS, REWARD, WIDTH, check_settings
 
 
 @dataclass(frozen=True)
@@ -71,11 +72,21 @@ class PractiseConfig:
             raise unknown_name("learning method", self.method, REACHERS)
         if self.goal_sampling not in GOAL_SAMPLING:
             raise unknown_name("goal sampling", self.goal_sampling, GOAL_SAMPLING)
-        require_positive_settings(
-            self, "num_envs", "rollout_length", "rollouts_per_epoch", "hidden_size", "max_attempt_steps"
+        check_settings(
+            self,
+            steps=COUNT_OR_ZERO if self.method == "inverse" else COUNT,
+            max_attempt_steps=COUNT,
+            step_reward=REWARD,
+            hindsight=FRACTION,
+            visit_exponent=EXPONENT,
+            decay=FRACTION,
+            num_envs=NUM_ENVS,
+            rollout_length=COUNT,
+            rollouts_per_epoch=COUNT,
+            hidden_size=WIDTH,
         )
-        if self.steps < 0 or (self.steps == 0 and self.method != "inverse"):
-            raise ConfigurationError(f"PractiseConfig.steps must be greater than zero; it is {self.steps}.")
+        if self.method == "ppo":
+            self.ppo.check_batch(self.num_envs * self.rollout_length)
 
     @property
     def value_discount(self) -> float:

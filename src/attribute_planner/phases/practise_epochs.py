@@ -14,6 +14,7 @@ from attribute_planner.data.rollout import advance, start
 from attribute_planner.data.scan import scan_steps, start_pure
 from attribute_planner.data.trajectories import Trajectories
 from attribute_planner.environments.interface import Environment, PureEnvironment
+from attribute_planner.learning.finite import all_finite, require_finite
 from attribute_planner.learning.policy_gradient import TrainState
 from attribute_planner.models.detector import AttributeDetector
 from attribute_planner.models.policy import GoalPolicy
@@ -50,8 +51,8 @@ def pure_epoch(
     # An attempt in progress at the time limit of the episode continues to its end.
     limit = env.episode_steps + config.max_attempt_steps
 
-    def one(number: Any, carry: tuple) -> tuple:
-        episodes, dynamic, counts, _ = carry
+    def one(carry: tuple) -> tuple:
+        number, episodes, dynamic, counts, _ = carry
         train_state = eqx.combine(dynamic, static)
         rollout_key, learn_key = jax.random.split(jax.random.fold_in(rollouts_key, number))
         episodes, trajectories = scan_steps(
@@ -66,11 +67,16 @@ def pure_epoch(
         train_state, counts, metrics = _learn(
             graph, config, train_state, counts, trajectories, steps, number, rollouts, learn_key
         )
-        return episodes, eqx.filter(train_state, eqx.is_array), counts, metrics
+        return number + 1, episodes, eqx.filter(train_state, eqx.is_array), counts, metrics
 
-    shapes = eqx.filter_eval_shape(one, 0, (episodes, dynamic, counts, None))[3]
+    def goes_on(carry: tuple) -> jax.Array:
+        """Until the last rollout, or an update that is not finite."""
+        return (carry[0] < rollouts) & all_finite(carry[-1])
+
+    first = (jnp.int32(0), episodes, dynamic, counts)
+    shapes = eqx.filter_eval_shape(one, (*first, None))[-1]
     nothing = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), shapes)
-    _, dynamic, counts, metrics = jax.lax.fori_loop(0, rollouts, one, (episodes, dynamic, counts, nothing))
+    _, _, dynamic, counts, metrics = jax.lax.while_loop(goes_on, one, (*first, nothing))
     return eqx.combine(dynamic, static), counts, metrics
 
 
@@ -109,6 +115,7 @@ def host_epoch(
             train_state, counts, metrics = _compiled_learn(
                 graph, config, train_state, counts, trajectories, steps, jnp.int32(number), rollouts, learn_key
             )
+            require_finite(f"practise, rollout {number + 1} after {int(steps):,} steps", metrics)
     finally:
         envs.close()
     return train_state, counts, metrics

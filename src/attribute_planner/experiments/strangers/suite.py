@@ -1,13 +1,13 @@
 """The runs of the suite: every world with the planner and its peers, with default settings, once per seed."""
 
 import argparse
+import os
 import shutil
 import subprocess
 import sys
 import time
 import traceback
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from attribute_planner.environments.gymnasium_bridge import GymnasiumEnvironment
 from attribute_planner.experiments.planner_run import trained_of
 from attribute_planner.experiments.records import Record, is_recorded, write_record
 from attribute_planner.experiments.run_one import Folders, Say, measure, new_record
-from attribute_planner.experiments.running import COMPILED
+from attribute_planner.experiments.running import COMPILED, run_in_processes
 from attribute_planner.experiments.runs import PLANNER, Execution, Run, RunSpec, measured, named_runs, ours_in, runs_in
 from attribute_planner.experiments.strangers.peers import (
     DETERMINISTIC,
@@ -29,6 +29,7 @@ from attribute_planner.experiments.strangers.peers import (
 )
 from attribute_planner.experiments.strangers.registry import WORLDS, make_world
 from attribute_planner.experiments.trained import Trained
+from attribute_planner.interruption import end_with_parent, handled_signals
 from attribute_planner.storage.compilation_cache import use_compilation_cache
 from attribute_planner.storage.run_directory import RunDirectory
 from attribute_planner.training import train
@@ -89,9 +90,15 @@ def run_suite(runs: Sequence[Run], folders: Folders, processes: int, say: Say) -
     missing = [run for run in possible if not is_recorded(folders.records, run)]
     if processes == 1:
         return [run for run in missing if not _succeeds(run, folders, say)]
-    with ThreadPoolExecutor(processes) as pool:
-        list(pool.map(lambda run: subprocess.run(_command(run, folders), check=False), missing))
-    return [run for run in missing if not is_recorded(folders.records, run)]
+
+    def start(piece: Sequence[Run]) -> subprocess.Popen:
+        return subprocess.Popen(_command(piece[0], folders))
+
+    def is_done(run: Run) -> bool:
+        return is_recorded(folders.records, run)
+
+    run_in_processes([[run] for run in missing], processes, start, is_done, say)
+    return [run for run in missing if not is_done(run)]
 
 
 def _succeeds(run: Run, folders: Folders, say: Say) -> bool:
@@ -109,7 +116,7 @@ def _succeeds(run: Run, folders: Folders, say: Say) -> bool:
 
 def _command(run: Run, folders: Folders) -> list[str]:
     """A process of its own for one run."""
-    where = ["--records", str(folders.records), "--work", str(folders.work)]
+    where = ["--records", str(folders.records), "--work", str(folders.work), "--parent", str(os.getpid())]
     return [sys.executable, "-m", "attribute_planner.experiments.strangers.suite", run.name, *where]
 
 
@@ -154,12 +161,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("run", help="name of the run")
     parser.add_argument("--records", type=Path, required=True, help="folder of the records")
     parser.add_argument("--work", type=Path, required=True, help="folder of the run directories")
+    parser.add_argument("--parent", type=int, default=0, help="process with which to end")
     options = parser.parse_args(arguments)
+    if options.parent:
+        end_with_parent(options.parent)
     scale, seed = options.run.partition("-")[0], int(options.run.rpartition("-")[2])
     (run,) = named_runs(suite_runs(scale, seeds=seed + 1), [options.run])
     folders = Folders(options.records, options.work)
     use_compilation_cache(folders.work / COMPILED)
-    return 0 if _succeeds(run, folders, lambda line: print(line, flush=True)) else 1
+    with handled_signals("suite") as signals:
+        try:
+            return 0 if _succeeds(run, folders, lambda line: print(line, flush=True)) else 1
+        except KeyboardInterrupt:
+            signals.say(signals.line())
+            return signals.exit_code
 
 
 if __name__ == "__main__":
