@@ -255,7 +255,7 @@ def test_diagnose_names_what_holds_an_agent_back(ignorant_run: Path, tmp_path: P
     assert said["findings"][0]["kind"] in ("unseen-value", "no-way") and said["findings"][0]["importance"] > 0.5
     assert main(["diagnose", str(ignorant_run), "--episodes", "0"]) == 0
     assert f"1. {said['findings'][0]['kind']}: " in capsys.readouterr().out
-    assert_one_clear_line(capsys, ["diagnose", str(ignorant_run), "--episodes", "-1"], "must not be negative")
+    assert_one_clear_line(capsys, ["diagnose", str(ignorant_run), "--episodes", "-1"], "must be at least zero")
 
 
 def test_graph_shows_size_best_and_worst(run: Path, capsys: Printed):
