@@ -19,6 +19,7 @@ from attribute_planner.ranges import BELOW_ONE, COUNT, FRACTION, POSITIVE, Range
         (BELOW_ONE, 1, "less than 1"),
         (COUNT, 2**31, "at most 2,147,483,647"),
         (POSITIVE, math.nan, "a finite number"),
+        (POSITIVE, 1e10, "at most 1,000,000,000"),
         (Range(), math.inf, "a finite number"),
     ],
 )

@@ -36,8 +36,8 @@ class Range:
         return None
 
 
-POSITIVE = Range(0, open_low=True)
-NOT_NEGATIVE = Range(0)
+POSITIVE = Range(0, 1e9, open_low=True)
+NOT_NEGATIVE = Range(0, 1e9)
 FRACTION = Range(0, 1)
 BELOW_ONE = Range(0, 1, open_high=True)
 STEP_SIZE = Range(0, 1, open_low=True)

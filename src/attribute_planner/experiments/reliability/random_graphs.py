@@ -104,9 +104,11 @@ def problems() -> Any:
     def parts(draw: Any) -> Parts:
         chosen = draw(st.lists(st.sampled_from(range(len(sizes))), min_size=1, max_size=3, unique=True))
         every = list(product(*(range(sizes[each]) for each in chosen)))
-        sets = draw(st.lists(st.sampled_from(every), max_size=8, unique=True))
+        least = min(draw(st.sampled_from((0, 2, 8))), len(every))
+        sets = draw(st.lists(st.sampled_from(every), min_size=least, max_size=8, unique=True))
         pairs = [(source, target) for source in sets for target in sets if source != target]
-        some = draw(st.lists(st.sampled_from(pairs), max_size=24, unique=True)) if pairs else []
+        least = min(draw(st.sampled_from((0, 8, 16))), len(pairs))
+        some = draw(st.lists(st.sampled_from(pairs), min_size=least, max_size=24, unique=True)) if pairs else []
         edges = {pair: draw(st.sampled_from(EIGHTHS)) for pair in some}
         start = draw(st.sampled_from(sets or every) | st.sampled_from(every))
         wanted = [draw(st.none() | st.integers(0, sizes[each] - 1)) for each in chosen]
