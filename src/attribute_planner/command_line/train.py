@@ -82,9 +82,9 @@ def train(
 
 def how_to_continue(env: str, out: Path) -> str:
     """What an interrupted training has left in its run directory, and the command that continues it."""
-    from attribute_planner.storage.run_directory import AGENT, CONFIG
+    from attribute_planner.storage.run_directory import RunDirectory
 
-    if not (out / CONFIG).is_file():
+    if not RunDirectory.exists(out):
         return "nothing is saved."
-    saved = "what was learned is saved" if (out / AGENT).is_file() else "nothing was learned yet"
+    saved = "what was learned is saved" if RunDirectory(out).has_checkpoint else "nothing was learned yet"
     return f"{saved}; continue with: attribute-planner train {shlex.quote(env)} --out {shlex.quote(str(out))} --resume"

@@ -190,7 +190,7 @@ class RunDirectory:
 
     def progress(self, env: Environment) -> Progress:
         """The last checkpoint; empty progress if training stopped before the first one."""
-        if not self._has_checkpoint:
+        if not self.has_checkpoint:
             return Progress()
         config, (arrays, notes) = self.description.config, self._checkpoint(len(env.attributes))
         progress, empty = load_progress(env, config, arrays, notes), new_replay(config)
@@ -202,7 +202,8 @@ class RunDirectory:
         return replace(progress, replay=replay)
 
     @property
-    def _has_checkpoint(self) -> bool:
+    def has_checkpoint(self) -> bool:
+        """Whether anything that was learned is saved."""
         return AGENT in read_manifest(self.path)
 
     def _checkpoint(self, num_attributes: int) -> tuple[Arrays, Notes]:
@@ -216,7 +217,7 @@ class RunDirectory:
 
     def is_finished(self) -> bool:
         """Whether training has finished. A shipped agent counts as finished."""
-        if not self._has_checkpoint:
+        if not self.has_checkpoint:
             return False
         notes, config = self.notes(), self.description.config
         if AGENT_ONLY in notes:
@@ -267,7 +268,7 @@ class RunDirectory:
 
     def _agent_arrays(self, num_attributes: int) -> tuple[Arrays, Notes]:
         """The arrays and notes of a checkpoint that holds an agent."""
-        if not self._has_checkpoint:
+        if not self.has_checkpoint:
             raise RunDirectoryError(
                 f"{self.path} contains no agent: training stopped before its first checkpoint; continue with --resume."
             )

@@ -13,7 +13,7 @@ import numpy as np
 
 from attribute_planner.errors import AttributePlannerError
 from attribute_planner.experiments.reliability.row import Row
-from attribute_planner.storage.run_directory import AGENT, CONFIG, RunDirectory
+from attribute_planner.storage.run_directory import RunDirectory
 
 NUMBER = 4
 MAX_SECONDS = 10.0
@@ -76,7 +76,8 @@ def end_training(name: str, moment: float) -> Ending:
             _, errors = process.communicate()
         seconds = time.monotonic() - began
         fault = fault_of(process.returncode, seconds, errors.splitlines(), number, run)
-        return Ending(name, moment, seconds, fault, (run / AGENT).exists())
+        saved = RunDirectory.exists(run) and RunDirectory(run).has_checkpoint
+        return Ending(name, moment, seconds, fault, saved)
 
 
 def fault_of(code: int, seconds: float, lines: list[str], number: signal.Signals, run: Path) -> str:
@@ -97,10 +98,10 @@ def is_true(line: str, name: str, run: Path) -> bool:
     """Whether the last line says what is in the run directory."""
     if not line.startswith(f"attribute-planner: interrupted by {name}"):
         return False
-    if not (run / CONFIG).exists():
+    if not RunDirectory.exists(run):
         return line.endswith(("nothing is saved.", f"interrupted by {name}."))
     if "nothing was learned yet" in line:
-        return not (run / AGENT).exists()
+        return not RunDirectory(run).has_checkpoint
     if "what was learned is saved" not in line:
         return False
     try:

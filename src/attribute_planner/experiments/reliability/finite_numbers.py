@@ -18,6 +18,7 @@ from attribute_planner.configuration import TrainConfig
 from attribute_planner.errors import ConfigurationError, NumericalError
 from attribute_planner.experiments.reliability.glitches import Glitches
 from attribute_planner.experiments.reliability.row import Row
+from attribute_planner.files.array_file import read_arrays
 from attribute_planner.learning.dqn import DQNConfig
 from attribute_planner.learning.fitting import FitConfig
 from attribute_planner.learning.inverse import InverseConfig
@@ -25,7 +26,6 @@ from attribute_planner.phases.detect import DetectConfig
 from attribute_planner.phases.explore import ExploreConfig
 from attribute_planner.phases.forward_model import ForwardModelConfig
 from attribute_planner.phases.practise_config import PractiseConfig
-from attribute_planner.storage.arrays import read_arrays
 from attribute_planner.storage.run_directory import AGENT
 from attribute_planner.training import train
 
