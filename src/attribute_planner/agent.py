@@ -26,7 +26,7 @@ from attribute_planner.planning.episode_model import DETERMINISTIC, EPISODE_MODE
 from attribute_planner.planning.execution import Execution
 from attribute_planner.planning.executor import EXECUTORS, Executor, Parts, executor_named
 from attribute_planner.planning.plan import Plan, Planner
-from attribute_planner.ranges import COUNT, check_number, check_seed
+from attribute_planner.ranges import check_seed, require_positive
 from attribute_planner.transitions.table import TransitionTable
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ class Agent:
         """
         check_seed(seed)
         if max_steps is not None:
-            check_number("max_steps", max_steps, COUNT, whole=True)
+            require_positive("max_steps", max_steps)
         wanted, executor = self.goal(goal), executor_named(mode)
         reset_key, pursue_key = jax.random.split(jax.random.key(seed))
         limit = max_steps or self._max_steps

@@ -17,7 +17,8 @@ from attribute_planner.phases.detect import DetectConfig
 from attribute_planner.phases.explore import ExploreConfig
 from attribute_planner.phases.forward_model import ForwardModelConfig
 from attribute_planner.phases.practise_config import PractiseConfig
-from attribute_planner.ranges import COUNT, check_number, check_settings
+from attribute_planner.ranges import COUNT, check_settings
+from attribute_planner.ranges import require_positive as require_positive
 from attribute_planner.transitions.table import ESTIMATORS
 
 
@@ -77,7 +78,7 @@ class TrainConfig:
         Exploration gets at least a fifth of a smaller budget, if it has as much now: what is not found cannot be
         practised. Where there is no practice, exploration gets everything.
         """
-        check_number("steps", steps, COUNT, whole=True)
+        require_positive("steps", steps)
         if self.practise.steps == 0:
             return replace(self, explore=replace(self.explore, steps=steps))
         share = self.explore.steps / self.steps

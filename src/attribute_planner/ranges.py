@@ -83,6 +83,11 @@ def check_number(name: str, value: Any, allowed: Range, *, whole: bool = False) 
         raise ConfigurationError(f"{name} must be {fault}; it is {_shown(value)}.")
 
 
+def require_positive(name: str, value: Any) -> None:
+    """An error unless `value` is a positive integer."""
+    check_number(name, value, COUNT, whole=True)
+
+
 def check_seed(seed: Any) -> None:
     """An error unless `seed` can seed a random key."""
     check_number("seed", seed, SEED, whole=True)

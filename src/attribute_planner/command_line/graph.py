@@ -30,11 +30,11 @@ def graph(
         edges: Number of most reliable and of least reliable transitions to show.
         json: Print the result as JSON.
     """
-    from attribute_planner.ranges import COUNT, check_number
+    from attribute_planner.ranges import require_positive
     from attribute_planner.storage.agents import find_run
     from attribute_planner.storage.run_directory import RunDirectory
 
-    check_number("edges", edges, COUNT, whole=True)
+    require_positive("edges", edges)
     table = RunDirectory(find_run(run)).table()
     plan = None if goal is None else _plan(table, goal, start)
     if export is not None:

@@ -53,12 +53,12 @@ def reproduce(
     from attribute_planner.experiments.running import COMPILED, RECORDS, WORK, run_all
     from attribute_planner.experiments.runs import runs_in
     from attribute_planner.experiments.tables import chosen_runs
-    from attribute_planner.ranges import COUNT, check_number
+    from attribute_planner.ranges import require_positive
     from attribute_planner.storage.compilation_cache import use_compilation_cache
 
     for name, number in (("seeds", seeds), ("processes", processes)):
         if number is not None:
-            check_number(name, number, COUNT, whole=True)
+            require_positive(name, number)
     if STRANGERS in tables:
         if len(tables) > 1 or only_train or docs:
             raise ConfigurationError(f"`{STRANGERS}` cannot be combined with tables, --only-train or --docs.")

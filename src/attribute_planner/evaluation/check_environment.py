@@ -34,7 +34,7 @@ from attribute_planner.evaluation.attribute_report import (
 from attribute_planner.evaluation.checked_vector_env import CheckedVectorEnv, Observed
 from attribute_planner.evaluation.evaluate import draw_starts_and_goals
 from attribute_planner.evaluation.observation_report import observation_lines
-from attribute_planner.ranges import COUNT, check_number
+from attribute_planner.ranges import require_positive
 
 Key = jax.Array
 
@@ -91,7 +91,7 @@ class EnvironmentReport:
 
 def check_environment(env: Environment, steps: int = 200, seed: int = 0) -> EnvironmentReport:
     """Take `steps` random steps in each of a few environments, sample every task, and raise an error at any fault."""
-    check_number("steps", steps, COUNT, whole=True)
+    require_positive("steps", steps)
     action_key, purity_key, step_key, partial_key, task_key = jax.random.split(jax.random.key(seed), 5)
     replay_key = jax.random.fold_in(step_key, 1)
     with blaming(env, "declaration"):

@@ -11,13 +11,13 @@ import numpy as np
 
 from attribute_planner.agent import Agent
 from attribute_planner.attributes import Goal
+from attribute_planner.configuration import require_positive
 from attribute_planner.environments.tasks import Task, is_solved_at_start
 from attribute_planner.environments.vector_env import TimeStep, VectorEnv, where_batch
 from attribute_planner.errors import AttributePlannerError
 from attribute_planner.evaluation.statistics import Interval, success_interval
 from attribute_planner.planning.episode import Episode
 from attribute_planner.planning.executor import Executor, executor_named
-from attribute_planner.ranges import COUNT, check_number, check_seed
 
 Key = jax.Array
 
@@ -75,8 +75,7 @@ def evaluate(
     mode: the execution mode, a name in `EXECUTORS`.
     progress: show a progress bar.
     """
-    check_number("episodes", episodes, COUNT, whole=True)
-    check_seed(seed)
+    require_positive("episodes", episodes)
     if not progress:
         return _evaluate(agent, task, episodes, mode, seed, None)
     from attribute_planner.drawing.progress_bars import EpisodeBar

@@ -14,7 +14,7 @@ from attribute_planner.environments.spaces import Action, GoalObservation, Obser
 from attribute_planner.environments.tasks import Task
 from attribute_planner.evaluation.evaluate import AT_ONCE, Evaluation, batch_keys, draw_starts_and_goals
 from attribute_planner.evaluation.statistics import success_interval
-from attribute_planner.ranges import COUNT, check_number
+from attribute_planner.ranges import require_positive
 
 Key = jax.Array
 
@@ -26,7 +26,7 @@ def evaluate_policy(
     env: Environment, policy: Actor, task: str | None = None, *, episodes: int = 1000, seed: int = 0
 ) -> Evaluation:
     """The success rate of a policy on new tasks: for the same seed, those of `evaluate`."""
-    check_number("episodes", episodes, COUNT, whole=True)
+    require_positive("episodes", episodes)
     chosen, won, steps = env.task(task), np.zeros(0, bool), np.zeros(0, int)
     for batch_key in batch_keys(seed):
         count = min(AT_ONCE, episodes - len(won))
