@@ -130,6 +130,14 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("tests")
 
 
+@pytest.fixture(autouse=True, scope="session")
+def own_state_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What a user has trusted does not matter to tests, and tests add nothing to it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        yield
+
+
 class NetworkAccessError(RuntimeError):
     """A test used the network. Not an `OSError`, so that no handler of connection errors catches it."""
 

@@ -40,7 +40,7 @@ class MetricsWriter:
 
     def __init__(self, folder: Path, beginning: Entry | None) -> None:
         self._path = folder / METRICS
-        content = b"" if beginning is None else _beginning(self._path, beginning)
+        content = b"" if beginning is None else read_beginning(self._path, beginning)
         self._size, self._hash = len(content), hashlib.sha256(content)
         self.lines = content.count(b"\n")
         if self._path.exists():
@@ -78,7 +78,7 @@ class MetricsWriter:
             raise write_error(self._path, needed, error) from error
 
 
-def _beginning(path: Path, entry: Entry) -> bytes:
+def read_beginning(path: Path, entry: Entry) -> bytes:
     """The lines that belong to a checkpoint."""
     content = read_file(path, memory_bytes() // 2)[: entry.size]
     if not entry.fits(content):

@@ -62,6 +62,7 @@ from attribute_planner.storage.description import (
 from attribute_planner.storage.experience import NewExperience, load_replay
 from attribute_planner.storage.metrics import METRICS, MetricsWriter, read_metrics
 from attribute_planner.storage.notes import Notes, check_attempt_log, check_names, check_notes
+from attribute_planner.storage.trusted_sources import is_trusted, trust
 from attribute_planner.transitions.table import TransitionTable
 
 CONFIG, AGENT = "config.json", "agent.safetensors"
@@ -101,6 +102,8 @@ class RunDirectory:
         except OSError as error:
             raise RunDirectoryError(f"The run directory {path} cannot be created: {error}.") from error
         recover(path)
+        if description.source:
+            trust(description.source)
         commit(path, {CONFIG: description_bytes(description), **files})
         return RunDirectory(path)
 
@@ -158,6 +161,11 @@ class RunDirectory:
             raise RunDirectoryError(
                 f"{self.path} was trained on {described.name!r}, which is not a built-in environment: name a function "
                 f"that makes it (--env module:function), or load it in Python with ap.load({str(self.path)!r}, env=…)."
+            )
+        if not is_trusted(described.source):
+            raise RunDirectoryError(
+                f"{self.path} was trained on {described.source}, which you have not used here before: code that a file "
+                f"names is not run. If you trust it, name it with --env {described.source} (env=…)."
             )
         try:
             return make(described.source)
