@@ -12,6 +12,7 @@ SOURCE = Path(__file__).parents[1] / "src" / PACKAGE
 
 LAYERS = {
     "errors": 0,
+    "lazy": 0,
     "files": 0,
     "interruption": 0,
     "ranges": 0,

@@ -4,10 +4,11 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 
@@ -25,6 +26,8 @@ from attribute_planner.environments.interface import Environment, PureEnvironmen
 from attribute_planner.environments.recorded import RecordedEnvironment
 from attribute_planner.environments.registry import make
 from attribute_planner.environments.spec import EnvironmentSpec
+from attribute_planner.environments.workers.choice import choose_num_workers
+from attribute_planner.environments.workers.running import STEP_TIMEOUT, worker_processes
 from attribute_planner.errors import ConfigurationError, RunDirectoryError
 from attribute_planner.evaluation.goal_meter import GoalMeter, num_unseen_values
 from attribute_planner.files.lock import locked
@@ -40,6 +43,9 @@ from attribute_planner.storage.agents import find_run
 from attribute_planner.storage.description import Description, describe_run
 from attribute_planner.storage.experience import ExperienceWriter
 from attribute_planner.storage.run_directory import RunDirectory
+
+if TYPE_CHECKING:
+    from attribute_planner.environments.workers.pool import WorkerPool
 
 SECONDS_BETWEEN_SAVES = 20.0
 
@@ -58,6 +64,8 @@ def train(
     logger: Callable[[dict[str, float]], Any] | None = None,
     policy: Predicts | None = None,
     dataset: Dataset | None = None,
+    num_workers: int | None = None,
+    step_timeout: float = STEP_TIMEOUT,
 ) -> Agent:
     """Train an agent: detect, explore, practise.
 
@@ -76,6 +84,9 @@ def train(
         possible transitions, and practice measures how often the policy succeeds at them.
     dataset: recorded steps to begin with. With `steps=0` there is no interaction: π learns from the dataset alone, and
         c_π is estimated from its values. The same holds for a dataset in place of `env`.
+    num_workers: number of processes that run an environment of `from_gymnasium`; 0 for this process only. By default as
+        many as there are cores, if steps of the environment take long enough. The result is the same.
+    step_timeout: seconds after which a worker process that has not finished a step or a reset is replaced.
     """
     if isinstance(env, Dataset):
         env, dataset, steps = RecordedEnvironment(env.spec), env, 0
@@ -93,8 +104,20 @@ def train(
         raise ConfigurationError("A resumed run keeps its own settings: config cannot be given with resume.")
     if resume and refine:
         raise ConfigurationError("A resumed run keeps its own settings: refine cannot be given with resume.")
-    with run_lock(run_dir, resume=resume):
-        return _train(env, seed, steps, run_dir, config, resume, refine, progress, tensorboard, logger, policy, dataset)
+    with run_lock(run_dir, resume=resume), ExitStack() as stack:
+        workers = partial(start_workers, stack, num_workers, step_timeout)
+        return _train(
+            env, seed, steps, run_dir, config, resume, refine, progress, tensorboard, logger, policy, dataset, workers
+        )
+
+
+def start_workers(
+    stack: ExitStack, num_workers: int | None, step_timeout: float, env: Environment, config: TrainConfig
+) -> "WorkerPool | None":
+    """The worker processes of a training, which end with `stack`; `None` if there are none."""
+    num_envs = max(config.explore.num_envs, config.practise.num_envs)
+    count = choose_num_workers(env, num_workers, num_envs=num_envs, steps=config.steps)
+    return stack.enter_context(worker_processes(env, count, step_timeout=step_timeout, say=announce))
 
 
 @contextmanager
@@ -128,6 +151,7 @@ def _train(
     logger: Callable[[dict[str, float]], Any] | None,
     policy: Predicts | None,
     dataset: Dataset | None,
+    workers_for: Callable[[Environment, TrainConfig], Any],
 ) -> Agent:
     """`train`, with checked arguments and the lock of the run directory."""
     if resume:
@@ -146,6 +170,7 @@ def _train(
     begun = begun if given is None else with_policy(begun, given)
     if given is None and config.practise.method == "given":
         raise ConfigurationError("The run practises a policy that was made elsewhere: give it with policy=….")
+    workers = None if offline else workers_for(env, config)
     if run is not None and steps is not None and not offline:
         run.describe(replace(run.description, config=config))
     if run_dir is not None and run is None:
@@ -161,7 +186,9 @@ def _train(
     meter = None
     if (progress or run is not None) and not offline:
         meter = GoalMeter(env, config, key=jax.random.fold_in(jax.random.key(seed), MEASURING))
-    recorder = Recorder(run, begun, env.spec, show=progress, tensorboard=tensorboard, logger=logger, meter=meter)
+    recorder = Recorder(
+        run, begun, env.spec, show=progress, tensorboard=tensorboard, logger=logger, meter=meter, workers=workers
+    )
     if dataset is not None and begun.explored is None:
         begun = replace(begun, explored=explored_in(dataset, env, config, begun, key=training_key(seed)))
     with saved_by(recorder.save):
@@ -281,8 +308,9 @@ class Recorder:
         tensorboard: bool,
         logger: Callable[[dict[str, float]], Any] | None = None,
         meter: GoalMeter | None = None,
+        workers: "WorkerPool | None" = None,
     ) -> None:
-        self._run, self._progress, self._meter = run, begun, meter
+        self._run, self._progress, self._meter, self._workers = run, begun, meter, workers
         self._log = AttemptLog() if begun.log is None else begun.log
         self._lines = None if run is None else run.metrics_writer()
         self._lines_of_progress = None if self._lines is None else self._lines.written
@@ -299,7 +327,8 @@ class Recorder:
 
     def __call__(self, phase: str, done: float, metrics: dict[str, Any], so_far: Any) -> None:
         progress = self._progress_with(phase, so_far)
-        metrics = {**metrics, **self._measured(phase, so_far, progress)}
+        counted = {} if self._workers is None else self._workers.metrics()
+        metrics = {**metrics, **self._measured(phase, so_far, progress), **counted}
         # What is saved together changes together.
         with deferred(), self._changing:
             if so_far is not None:

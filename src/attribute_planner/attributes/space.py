@@ -10,96 +10,24 @@ The integer `key` of a set is its words read as one number. Packing is exact for
 sets never share a key.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from types import ModuleType
-from typing import no_type_check
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, Int, UInt32
 
-from attribute_planner.errors import ConfigurationError, EnvironmentFaultError, UnknownNameError, unknown_name
+from attribute_planner.attributes.attribute import Attribute as Attribute
+from attribute_planner.attributes.attribute import Value as Value
+from attribute_planner.attributes.attribute import encode_named
+from attribute_planner.errors import ConfigurationError, EnvironmentFaultError, unknown_name
 
 Array = jax.Array | np.ndarray
-Value = str | int | bool
 
 BITS_PER_WORD = 32
-MAX_VALUES = 2**16
-
-
-@no_type_check  # wrong values raise a `ConfigurationError`
-@dataclass(frozen=True)
-class Attribute:
-    """One property of a state; binary by default.
-
-    name: name of the attribute.
-    values: names of its values, or a `range` for an integer attribute.
-    """
-
-    name: str
-    values: Sequence[str] | range = ("false", "true")
-
-    def __post_init__(self) -> None:
-        if not self.is_integer and not _are_names(self.values):
-            raise ConfigurationError(
-                f"Attribute {self.name!r}: values must be a tuple of names, or a range of integers."
-            )
-        if not isinstance(self.values, range):
-            object.__setattr__(self, "values", tuple(self.values))
-        if not self.name or any(c.isspace() or c in "=," for c in self.name):
-            raise ConfigurationError(
-                f"Attribute name {self.name!r} must not be empty, nor contain spaces, commas or '='."
-            )
-        if not 2 <= len(self.values) <= MAX_VALUES:
-            raise ConfigurationError(
-                f"Attribute {self.name!r} has {len(self.values)} values; it needs between 2 and {MAX_VALUES}."
-            )
-        if len(set(self.values)) < len(self.values):
-            raise ConfigurationError(
-                f"Attribute {self.name!r} names a value twice: {', '.join(map(str, self.values))}."
-            )
-
-    @property
-    def is_binary(self) -> bool:
-        return self.values == ("false", "true")
-
-    @property
-    def is_integer(self) -> bool:
-        return isinstance(self.values, range)
-
-    @property
-    def kind(self) -> str:
-        """`binary`, `integer` or `categorical`."""
-        return "binary" if self.is_binary else "integer" if self.is_integer else "categorical"
-
-    @property
-    def size(self) -> int:
-        """Number of values."""
-        return len(self.values)
-
-    def encode(self, value: Value) -> int:
-        """The index of a value, given by name or index or, for an integer attribute, as the integer itself."""
-        text = str(value).strip()
-        names = [str(each) for each in self.values]
-        if isinstance(value, (bool, np.bool_)) or self.is_binary:
-            text = text.lower()
-        if text in names:
-            return names.index(text)
-        if not self.is_integer and text.isdecimal() and int(text) < self.size:
-            return int(text)
-        raise unknown_name(f"value of attribute {self.name!r}", value, self._shown_values())
-
-    def decode(self, index: int | np.integer) -> Value:
-        """The value at an index: a bool, an int or a name, depending on the kind of attribute."""
-        return bool(index) if self.is_binary else self.values[int(index)]
-
-    def _shown_values(self) -> list[str]:
-        if self.is_integer and self.size > 12:
-            return [f"{self.values[0]} … {self.values[-1]}"]
-        return [str(each) for each in self.values]
 
 
 @dataclass(frozen=True)
@@ -167,11 +95,7 @@ class AttributeSpace:
 
     def encode(self, named: Mapping[str, Value]) -> Int[np.ndarray, "A"]:
         """The values of a complete named set."""
-        wanted = {self.index(name): value for name, value in named.items()}
-        missing = [name for position, name in enumerate(self.names) if position not in wanted]
-        if missing:
-            raise UnknownNameError(f"A complete attribute set is needed; it lacks: {', '.join(missing)}.")
-        return np.array([each.encode(wanted[i]) for i, each in enumerate(self.attributes)], np.int32)
+        return np.array(encode_named(self.attributes, named), np.int32)
 
     def decode(self, values: Int[Array, "{len(self)}"]) -> dict[str, Value]:
         """The named form of a set."""
@@ -240,10 +164,6 @@ class AttributeSpace:
 
 NO_CHANCE = -1e9
 """Logit of a value that an attribute does not have."""
-
-
-def _are_names(values: object) -> bool:
-    return isinstance(values, Sequence) and not isinstance(values, str) and all(isinstance(v, str) for v in values)
 
 
 def key_of_words(words: UInt32[np.ndarray, "W"]) -> int:

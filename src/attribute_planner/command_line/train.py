@@ -20,6 +20,8 @@ def train(
     preset: Annotated[Literal["default", "paper"] | None, shown_as("{default,paper}")] = None,
     set: Annotated[tuple[str, ...], shown_as("NAME=VALUE ...")] = (),
     tensorboard: bool = False,
+    workers: OptionalInt = None,
+    step_timeout: Annotated[float, shown_as("SECONDS")] = 120.0,
     json: bool = False,
 ) -> int:
     """Train an agent on an environment and save it in a run directory.
@@ -36,6 +38,9 @@ def train(
         preset: Settings to start from: `default`, or `paper` for the algorithm as published.
         set: Settings to change, for example practise.num_envs=512 explore.policy=random detect.learn=true.
         tensorboard: Also write metrics for TensorBoard into the run directory.
+        workers: Number of processes that run a Gymnasium environment; 0 for none. The result does not depend on it.
+            Default: the number of cores, if steps of the environment take long enough.
+        step_timeout: Seconds after which a worker process that has not finished a step is replaced. Default: 120.
         json: Print the result as JSON.
     """
     import attribute_planner as ap
@@ -66,6 +71,8 @@ def train(
             refine=refine,
             progress=True,
             tensorboard=tensorboard,
+            num_workers=workers,
+            step_timeout=step_timeout,
         )
     result = {
         "run": str(out),

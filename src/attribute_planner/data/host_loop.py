@@ -1,6 +1,5 @@
 """Steps of environments on the host, and of actors whose logic is Python."""
 
-from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -42,9 +41,7 @@ def host_loop(
 ) -> tuple[Episodes, Trajectories]:
     """`advance`, one step after the other."""
     decide, observe_and_decide = _host_calls(actor)
-    recorded, age = [], np.array(episodes.age)
-    pack = partial(_packed, space)
-    words, active, decision = pack(episodes.attributes), None, None
+    recorded, age, active, decision = [], np.array(episodes.age), None, None
     for number in range(length):
         if decision is None:
             decision = decide(actor, episodes.memory, episodes.observation, episodes.attributes, key, number)
@@ -64,20 +61,17 @@ def host_loop(
         seen = timestep.observation, attributes, timestep.terminated, truncated, timestep.states
         memory, outcome, over, truncated, following = observe_and_decide(actor, decision.memory, seen, key, number + 1)
         kept = {"observation": episodes.observation, "snapshot": episodes.states, "nothing": None}[keep]
-        after = pack(attributes)
-        recorded.append(
-            Trajectories(kept, words, action, decision.info, after, timestep.terminated, np.asarray(truncated), outcome)
-        )
+        ends = timestep.terminated, truncated
+        recorded.append(Trajectories(kept, episodes.attributes, action, decision.info, attributes, *ends, outcome))
         over, active = np.array(over), actor.active(memory)
         if active is not None:
             over &= active
         if over.any():
             timestep, age, following = envs.reset_where(over, decision.reset_key), np.where(over, 0, age), None
             attributes = attributes_of(detector, timestep)
-            after = pack(attributes)
         episodes = Episodes(timestep.snapshot, timestep.observation, attributes, age, memory)
-        words, decision = after, following
-    return episodes, _stacked(recorded)
+        decision = following
+    return episodes, _packed(space, _stacked(recorded))
 
 
 def _host_calls(actor: Actor) -> tuple[Any, Any]:
@@ -123,13 +117,17 @@ def _three_keys(key: Key, number: Any) -> tuple[Key, Key, Key]:
     return act_key, env_key, reset_key
 
 
-def _packed(space: AttributeSpace, attributes: Any) -> np.ndarray | None:
-    return None if attributes is None else np.asarray(space.pack(attributes))
-
-
 def _stacked(recorded: list[Trajectories]) -> Trajectories:
     """`[T, ...]` arrays; stacked on the host, where that takes one call and not one for each step."""
     if not recorded:
         nothing = np.zeros((0, 0), bool)
         return Trajectories(None, None, nothing, None, None, nothing, nothing, None)
     return jax.tree.map(lambda *leaves: np.stack([np.asarray(leaf) for leaf in leaves]), *recorded)
+
+
+def _packed(space: AttributeSpace, recorded: Trajectories) -> Trajectories:
+    """The same with packed attribute sets instead of values; in one call, and not one for each step."""
+    if recorded.attributes is None:
+        return recorded
+    before, after = (np.asarray(space.pack(values)) for values in (recorded.attributes, recorded.next_attributes))
+    return recorded._replace(attributes=before, next_attributes=after)

@@ -1,15 +1,13 @@
 """Checks of what an environment declares and returns; each raises a one-line error that says what is wrong."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import numpy as np
 
 from attribute_planner.attributes import AttributeSpace, Goal
+from attribute_planner.environments.faults import blaming as blaming
+from attribute_planner.environments.faults import check_image as check_image
 from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.spaces import (
     ABSENT,
-    Array,
     Box,
     Discrete,
     FlatSpec,
@@ -22,29 +20,7 @@ from attribute_planner.environments.spaces import (
 )
 from attribute_planner.environments.tasks import Task
 from attribute_planner.environments.vector_env import TimeStep
-from attribute_planner.errors import AttributePlannerError, EnvironmentFaultError
-
-LONGEST_CAUSE = 300
-"""Number of characters of an environment's own error that are shown."""
-
-
-@contextmanager
-def blaming(env: Environment, what: str) -> Iterator[None]:
-    """Turn any error inside the block into a one-line `EnvironmentFaultError` that names the operation `what`.
-
-    An error that names the environment already, with its own operation, stays as it is.
-    """
-    try:
-        yield
-    except EnvironmentFaultError as error:
-        if str(error).startswith(f"{env.name}: "):
-            raise
-        raise EnvironmentFaultError(f"{env.name}: {what}: {error}") from error
-    except AttributePlannerError as error:
-        raise EnvironmentFaultError(f"{env.name}: {what}: {error}") from error
-    except Exception as error:
-        cause = next((line.strip() for line in str(error).splitlines() if line.strip()), "no message")
-        raise EnvironmentFaultError(f"{env.name}: {what}: {type(error).__name__}: {cause[:LONGEST_CAUSE]}") from error
+from attribute_planner.errors import EnvironmentFaultError
 
 
 def check_declaration(env: Environment) -> None:
@@ -140,12 +116,6 @@ def check_goals(space: AttributeSpace, goals: Goal, count: int) -> None:
     if not wanted.any(axis=-1).all():
         raise EnvironmentFaultError("a goal is empty: no attribute is wanted.")
     space.validate(np.where(wanted, values, 0), "goal")
-
-
-def check_image(image: Array) -> None:
-    """Check the result of `render`."""
-    if image.ndim != 3 or image.shape[-1] != 3 or image.dtype != np.uint8:
-        raise EnvironmentFaultError(f"the image is {image.dtype}{list(image.shape)}; it must be uint8[H, W, 3].")
 
 
 def _shown(kinds: object) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from attribute_planner.environments.spaces import ActionSpace, Box, Discrete
+from attribute_planner.environments.space_specs import ActionSpace, Box, Discrete
 from attribute_planner.errors import ConfigurationError
 
 MAX_CHOICES = 4096

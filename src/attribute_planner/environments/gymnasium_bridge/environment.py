@@ -1,7 +1,7 @@
 """`from_gymnasium`: an environment made from a Gymnasium environment and named attributes."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import gymnasium
@@ -10,15 +10,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from attribute_planner.attributes import Attribute, AttributeSpace, Goal, Value
-from attribute_planner.environments.gymnasium_bridge.actions import Actions, actions_of
-from attribute_planner.environments.gymnasium_bridge.describing import (
-    Describe,
-    ReadValues,
-    attribute_space,
-    labels_of,
-    values_reader,
-)
-from attribute_planner.environments.gymnasium_bridge.observations import Encoder, encoder_by, encoder_for
+from attribute_planner.environments.gymnasium_bridge.actions import Actions
+from attribute_planner.environments.gymnasium_bridge.bridge import Bridge, Recipe, build_bridge
+from attribute_planner.environments.gymnasium_bridge.describing import Describe, ReadValues
+from attribute_planner.environments.gymnasium_bridge.labelled import labels_of
+from attribute_planner.environments.gymnasium_bridge.observations import Encoder
 from attribute_planner.environments.gymnasium_bridge.pool import EnvPool
 from attribute_planner.environments.gymnasium_bridge.vector_env import GymnasiumVectorEnv
 from attribute_planner.environments.interface import HostEnvironment
@@ -26,6 +22,7 @@ from attribute_planner.environments.labels import Labels
 from attribute_planner.environments.registry import ENVIRONMENTS
 from attribute_planner.environments.spaces import ActionSpace, ObservationSpec
 from attribute_planner.environments.tasks import Task, fixed_goal_task
+from attribute_planner.environments.workers.pool import Workers
 from attribute_planner.errors import ConfigurationError
 
 Key = jax.Array
@@ -68,24 +65,25 @@ def from_gymnasium(
     if (describe is None) == (labelled is None):
         raise ConfigurationError("Pass either describe=… or labelled=…, which define the attributes.")
     space = attribute_space(attributes)
-    pool = EnvPool(make)
-    (first,) = pool.acquire(1)
-    encoder = _encoder(first, encode_observation)
+    recipe = Recipe(make, space.attributes, describe, encode_observation, action_names)
+    bridge = build_bridge(recipe, name)
+    if bridge.name in ENVIRONMENTS:
+        raise ConfigurationError(
+            f"{bridge.name!r} is the name of a built-in environment; choose another one with name=…."
+        )
+    (first,) = bridge.pool.acquire(1)
     limit, limit_source = _episode_steps(first, episode_steps)
-    env = GymnasiumEnvironment(
-        name=_name(first, name),
-        pool=pool,
+    bridge.pool.release([first])
+    return GymnasiumEnvironment(
+        name=bridge.name,
+        recipe=recipe,
+        bridge=bridge,
         space=space,
-        encoder=encoder,
-        action_map=actions_of(first.action_space, action_names),
         episode_steps=limit,
         task_map=_tasks(space, tasks, limit),
-        read_values=None if describe is None else values_reader(describe, space),
-        labels=None if labelled is None else labels_of(labelled, space, encoder),
+        labels=None if labelled is None else labels_of(labelled, space, bridge.encoder),
         step_limit_source=limit_source,
     )
-    pool.release([first])
-    return env
 
 
 # Compared by identity: functions cannot be compared.
@@ -93,24 +91,44 @@ def from_gymnasium(
 class GymnasiumEnvironment(HostEnvironment):
     """A Gymnasium environment with named attributes; `from_gymnasium` builds it.
 
-    pool: the environments created so far.
-    space, encoder, action_map, task_map: its attributes, observations, actions and tasks.
+    recipe: what the user gave, from which worker processes make the same environment.
+    bridge: the environments created so far, and the conversion of what goes in and out.
+    space, task_map: its attributes and tasks.
     episode_steps: number of steps after which an episode is truncated.
-    read_values: returns the attribute values of a state; `None` if a detector is learned instead.
     labels: training data of the detector.
     step_limit_source: where `episode_steps` is from.
+    workers: the worker processes that run it, while there are any.
     """
 
     name: str
-    pool: EnvPool
+    recipe: Recipe
+    bridge: Bridge
     space: AttributeSpace
-    encoder: Encoder
-    action_map: Actions
     episode_steps: int
     task_map: Mapping[str, Task]
-    read_values: ReadValues | None
     labels: Labels | None
     step_limit_source: str
+    workers: Workers = field(default_factory=Workers)
+
+    @property
+    def pool(self) -> EnvPool:
+        """The environments of this process."""
+        return self.bridge.pool
+
+    @property
+    def encoder(self) -> Encoder:
+        """The conversion of observations."""
+        return self.bridge.encoder
+
+    @property
+    def action_map(self) -> Actions:
+        """The conversion of actions."""
+        return self.bridge.action_map
+
+    @property
+    def read_values(self) -> ReadValues | None:
+        """Returns the attribute values of a state; `None` if a detector is learned instead."""
+        return self.bridge.read_values
 
     @property
     def attributes(self) -> AttributeSpace:
@@ -143,6 +161,14 @@ class GymnasiumEnvironment(HostEnvironment):
         self.pool.close()
 
 
+def attribute_space(attributes: Sequence[Attribute]) -> AttributeSpace:
+    """The attribute space of a list of attributes."""
+    wrong = next((each for each in attributes if not isinstance(each, Attribute)), None)
+    if wrong is not None:
+        raise ConfigurationError(f"attributes must be a list of ap.Attribute; it contains {wrong!r}.")
+    return AttributeSpace(tuple(attributes))
+
+
 def another_value(space: AttributeSpace, max_steps: int) -> Task:
     """The task whose goal is another value of one random attribute; the others are free."""
     sizes = jnp.asarray(space.sizes)
@@ -167,11 +193,6 @@ def _tasks(
     return {name: fixed_goal_task(space, name, goal, max_steps=max_steps) for name, goal in goals.items()}
 
 
-def _encoder(env: gymnasium.Env, encode: Callable[[Any], Any] | None) -> Encoder:
-    example, _ = env.reset(seed=0)
-    return encoder_for(env.observation_space, example) if encode is None else encoder_by(encode, example)
-
-
 def _episode_steps(env: gymnasium.Env, wanted: int | None) -> tuple[int, str]:
     """The smaller of the environment's own limit and the one given, and which of them it is."""
     if wanted is not None and wanted < 1:
@@ -194,10 +215,3 @@ def _own_limit(env: gymnasium.Env) -> tuple[int | None, str]:
         if isinstance(limit, int | np.integer) and not isinstance(limit, bool) and limit > 0:
             return int(limit), f"the environment's own limit ({name})"
     return None, ""
-
-
-def _name(env: gymnasium.Env, wanted: str | None) -> str:
-    name = wanted or (env.spec.id if env.spec is not None else type(env.unwrapped).__name__)
-    if name in ENVIRONMENTS:
-        raise ConfigurationError(f"{name!r} is the name of a built-in environment; choose another one with name=….")
-    return name

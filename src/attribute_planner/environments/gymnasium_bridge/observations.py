@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from attribute_planner.environments.spaces import FlatSpec, ImageSpec, Part
+from attribute_planner.environments.space_specs import FlatSpec, ImageSpec, Part
 from attribute_planner.errors import ConfigurationError, EnvironmentFaultError
 
 SMALLEST_IMAGE = 16

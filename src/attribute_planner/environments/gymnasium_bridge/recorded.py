@@ -9,13 +9,12 @@ import numpy as np
 
 from attribute_planner.attributes import Attribute
 from attribute_planner.environments.gymnasium_bridge.actions import Actions, actions_of
-from attribute_planner.environments.gymnasium_bridge.describing import (
-    Describe,
-    ReadValues,
+from attribute_planner.environments.gymnasium_bridge.describing import Describe, ReadValues, values_reader
+from attribute_planner.environments.gymnasium_bridge.environment import (
+    DEFAULT_EPISODE_STEPS,
+    GymnasiumEnvironment,
     attribute_space,
-    values_reader,
 )
-from attribute_planner.environments.gymnasium_bridge.environment import DEFAULT_EPISODE_STEPS, GymnasiumEnvironment
 from attribute_planner.environments.gymnasium_bridge.observations import encoder_for
 from attribute_planner.environments.spec import EnvironmentSpec
 from attribute_planner.errors import ConfigurationError

@@ -1,0 +1,101 @@
+"""One attribute: a named property of a state with a small number of values."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import no_type_check
+
+import numpy as np
+
+from attribute_planner.errors import ConfigurationError, UnknownNameError, unknown_name
+
+Value = str | int | bool
+
+MAX_VALUES = 2**16
+
+
+@no_type_check  # wrong values raise a `ConfigurationError`
+@dataclass(frozen=True)
+class Attribute:
+    """One property of a state; binary by default.
+
+    name: name of the attribute.
+    values: names of its values, or a `range` for an integer attribute.
+    """
+
+    name: str
+    values: Sequence[str] | range = ("false", "true")
+
+    def __post_init__(self) -> None:
+        if not self.is_integer and not _are_names(self.values):
+            raise ConfigurationError(
+                f"Attribute {self.name!r}: values must be a tuple of names, or a range of integers."
+            )
+        if not isinstance(self.values, range):
+            object.__setattr__(self, "values", tuple(self.values))
+        if not self.name or any(c.isspace() or c in "=," for c in self.name):
+            raise ConfigurationError(
+                f"Attribute name {self.name!r} must not be empty, nor contain spaces, commas or '='."
+            )
+        if not 2 <= len(self.values) <= MAX_VALUES:
+            raise ConfigurationError(
+                f"Attribute {self.name!r} has {len(self.values)} values; it needs between 2 and {MAX_VALUES}."
+            )
+        if len(set(self.values)) < len(self.values):
+            raise ConfigurationError(
+                f"Attribute {self.name!r} names a value twice: {', '.join(map(str, self.values))}."
+            )
+
+    @property
+    def is_binary(self) -> bool:
+        return self.values == ("false", "true")
+
+    @property
+    def is_integer(self) -> bool:
+        return isinstance(self.values, range)
+
+    @property
+    def kind(self) -> str:
+        """`binary`, `integer` or `categorical`."""
+        return "binary" if self.is_binary else "integer" if self.is_integer else "categorical"
+
+    @property
+    def size(self) -> int:
+        """Number of values."""
+        return len(self.values)
+
+    def encode(self, value: Value) -> int:
+        """The index of a value, given by name or index or, for an integer attribute, as the integer itself."""
+        text = str(value).strip()
+        names = [str(each) for each in self.values]
+        if isinstance(value, (bool, np.bool_)) or self.is_binary:
+            text = text.lower()
+        if text in names:
+            return names.index(text)
+        if not self.is_integer and text.isdecimal() and int(text) < self.size:
+            return int(text)
+        raise unknown_name(f"value of attribute {self.name!r}", value, self._shown_values())
+
+    def decode(self, index: int | np.integer) -> Value:
+        """The value at an index: a bool, an int or a name, depending on the kind of attribute."""
+        return bool(index) if self.is_binary else self.values[int(index)]
+
+    def _shown_values(self) -> list[str]:
+        if self.is_integer and self.size > 12:
+            return [f"{self.values[0]} … {self.values[-1]}"]
+        return [str(each) for each in self.values]
+
+
+def encode_named(attributes: Sequence[Attribute], named: Mapping[str, Value]) -> list[int]:
+    """The index of each attribute's value in a complete named set."""
+    names = [each.name for each in attributes]
+    for name in named:
+        if name not in names:
+            raise unknown_name("attribute", name, names)
+    missing = [name for name in names if name not in named]
+    if missing:
+        raise UnknownNameError(f"A complete attribute set is needed; it lacks: {', '.join(missing)}.")
+    return [each.encode(named[each.name]) for each in attributes]
+
+
+def _are_names(values: object) -> bool:
+    return isinstance(values, Sequence) and not isinstance(values, str) and all(isinstance(v, str) for v in values)

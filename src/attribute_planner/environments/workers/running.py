@@ -1,0 +1,56 @@
+"""Worker processes for the duration of a training."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from attribute_planner.environments.hidden_attributes import without_hidden_attributes
+from attribute_planner.environments.interface import Environment, PureEnvironment
+from attribute_planner.ranges import POSITIVE, check_number
+
+if TYPE_CHECKING:
+    from attribute_planner.environments.gymnasium_bridge import GymnasiumEnvironment
+    from attribute_planner.environments.workers.pool import WorkerPool
+
+STEP_TIMEOUT = 120.0
+"""Seconds after which a worker process that has not finished a reset or a step is replaced."""
+
+
+def bridged(env: Environment) -> GymnasiumEnvironment | None:
+    """The environment of `from_gymnasium` behind an environment; `None` if it is another one."""
+    base = without_hidden_attributes(env)
+    if isinstance(base, PureEnvironment):
+        return None
+    from attribute_planner.environments.gymnasium_bridge import GymnasiumEnvironment
+
+    return base if isinstance(base, GymnasiumEnvironment) else None
+
+
+@contextmanager
+def worker_processes(
+    env: Environment,
+    num_workers: int,
+    *,
+    step_timeout: float = STEP_TIMEOUT,
+    say: Callable[[str], Any] | None = None,
+) -> Iterator[WorkerPool | None]:
+    """Run an environment of `from_gymnasium` in `num_workers` processes, which are ended afterwards; 0 for none.
+
+    say: is given a line when a worker is lost.
+    """
+    check_number("step_timeout", step_timeout, POSITIVE)
+    base = bridged(env) if num_workers else None
+    if base is None:
+        yield None
+        return
+    from attribute_planner.environments.workers.pool import WorkerPool
+
+    pool = WorkerPool(base.name, base.recipe, base.encoder.spec, num_workers, step_timeout=step_timeout, say=say)
+    previous, base.workers.running = base.workers.running, pool
+    try:
+        yield pool
+    finally:
+        base.workers.running = previous
+        pool.close()

@@ -1,0 +1,110 @@
+"""The program of a worker process: it makes environments, and resets and steps them when told to.
+
+It imports neither JAX nor the learner. It ends with the process that started it, also if that one is killed.
+"""
+
+import faulthandler
+import mmap
+import os
+import pickle
+import signal
+import socket
+import threading
+from multiprocessing.connection import Connection
+from typing import Any
+
+from attribute_planner.environments.faults import first_line
+from attribute_planner.environments.gymnasium_bridge.batch_arrays import BatchLayout, batch_arrays
+from attribute_planner.environments.gymnasium_bridge.bridge import Bridge, Recipe, build_bridge
+from attribute_planner.environments.gymnasium_bridge.env_rows import EnvRows
+from attribute_planner.environments.space_specs import FlatSpec, ImageSpec
+from attribute_planner.errors import AttributePlannerError, EnvironmentFaultError
+
+
+def main(channel: int, lifeline: int) -> None:
+    """Serve the learner.
+
+    channel: number of the socket on which messages arrive.
+    lifeline: number of a pipe that nobody writes to; it ends when the learner's process does.
+    """
+    faulthandler.enable()
+    for each in (channel, lifeline):
+        os.set_inheritable(each, False)
+    threading.Thread(target=_end_with, args=(lifeline,), daemon=True).start()
+    server = WorkerServer()
+    with socket.socket(fileno=channel) as stream:
+        connection = Connection(os.dup(channel))
+        while True:
+            try:
+                message = connection.recv()
+                descriptor = _received_descriptor(stream) if message[0] == "open" else None
+                connection.send(server.handle(message, descriptor))
+            except (EOFError, OSError):
+                return
+            if message[0] == "end":
+                return
+
+
+def _end_with(lifeline: int) -> None:
+    """Wait until the learner's process has ended; then end this one, and those that the environments started."""
+    os.read(lifeline, 1)
+    os.killpg(0, signal.SIGKILL)
+
+
+def _received_descriptor(stream: socket.socket) -> int:
+    return socket.recv_fds(stream, 1, 1)[1][0]
+
+
+class WorkerServer:
+    """Environments of several batches. `handle` runs one message and returns the reply."""
+
+    def __init__(self) -> None:
+        self._bridge: Bridge | None = None
+        self._batches: dict[int, EnvRows] = {}
+
+    def handle(self, message: tuple, descriptor: int | None = None) -> tuple[str, Any]:
+        """The reply: `done` with a result, or `fault` or `unsupported` with a line of text."""
+        kind, *arguments = message
+        try:
+            if kind in ("reset", "step"):
+                return "done", self._batches[arguments[0]].run(kind)
+            if kind == "open":
+                return "done", self._open(descriptor, *arguments)
+            return "done", getattr(self, f"_{kind}")(*arguments)
+        except NotImplementedError as error:
+            return "unsupported", str(error)
+        except AttributePlannerError as error:
+            return "fault", str(error)
+        except (Exception, SystemExit) as error:
+            return "fault", f"{kind} in a worker process: {type(error).__name__}: {first_line(str(error))}"
+
+    def _make(self, name: str, recipe: bytes, spec: FlatSpec | ImageSpec) -> None:
+        """Build the bridge, and check that it reads observations as the learner does."""
+        loaded: Recipe = pickle.loads(recipe)
+        self._bridge = build_bridge(loaded, name)
+        if self._bridge.encoder.spec != spec:
+            raise EnvironmentFaultError(
+                f"{name}: its observation after reset(seed=0) has another form in a worker process: "
+                f"{self._bridge.encoder.spec}, not {spec}."
+            )
+
+    def _open(self, descriptor: int | None, number: int, layout: BatchLayout, rows: range) -> None:
+        """Acquire the environments `rows` of a batch."""
+        assert self._bridge is not None and descriptor is not None
+        try:
+            buffer = mmap.mmap(descriptor, layout.nbytes)
+        finally:
+            os.close(descriptor)
+        self._batches[number] = EnvRows(self._bridge, batch_arrays(layout, buffer), rows)
+
+    def _render(self, number: int, row: int) -> Any:
+        return self._batches[number].render(row)
+
+    def _close(self, number: int) -> None:
+        self._batches.pop(number).close()
+
+    def _end(self) -> None:
+        for batch in self._batches.values():
+            batch.close()
+        if self._bridge is not None:
+            self._bridge.pool.close()
