@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
-EXTRAS := blocks,tensorboard,examples,dev
+EXTRAS := blocks,tensorboard,examples,viewer,dev
 PACKAGES := --constraint constraints.txt --editable ".[$(EXTRAS)]"
 SOURCES := $(wildcard src tests examples)
 

@@ -10,6 +10,7 @@ from attribute_planner.environments.tasks import Task, complete_goal
 from attribute_planner.environments.vector_env import TimeStep, VectorEnv
 from attribute_planner.errors import AttributePlannerError, ConfigurationError, UnknownNameError
 from attribute_planner.evaluation.evaluate import draw_starts_and_goals, evaluate
+from attribute_planner.evaluation.pursue import Pursuit
 from attribute_planner.planning.episode import Episode
 from tests.probes import RING, ring_agent
 
@@ -58,6 +59,22 @@ def test_the_same_seed_gives_the_same_episode(agent: Agent):
     assert (one.steps, one.trace) == (same.steps, same.trace)
     starts = {agent.reach({"n": 2}, seed=seed).plan.steps[0]["n"] for seed in range(8)}
     assert len(starts) > 2
+
+
+def test_an_episode_that_is_paused_after_every_step_is_the_same(agent: Agent):
+    seed = next(seed for seed in range(9) if agent.reach({"n": 2}, seed=seed).steps > 1)
+    whole = agent.reach({"n": 2}, seed=seed)
+    reset_key, pursue_key = jax.random.split(jax.random.key(seed))
+    envs = agent.env.vector_env(1)
+    execution = agent.execution([agent.goal({"n": 2})], agent.max_steps, record=True)
+    pursuit = Pursuit(execution, envs, envs.reset(reset_key), agent.env.attributes, key=pursue_key)
+
+    taken = [pursuit.advance(1) for _ in range(whole.steps + 2)]
+    paused = pursuit.episodes()[0]
+
+    assert taken == [1] * whole.steps + [0, 0]
+    assert paused.trace == whole.trace
+    assert (paused.success, paused.reason, paused.replans) == (whole.success, whole.reason, whole.replans)
 
 
 @pytest.mark.parametrize("max_steps", [0, -1])

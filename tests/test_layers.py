@@ -58,14 +58,17 @@ AT_THE_TOP_ONLY_IN: dict[str, set[str]] = {
         "experiments.strangers",
         "benchmarks.minigrid_switches",
     },
+    "anyio": {"viewer.server"},
     "matplotlib": set(),
     "minigrid": {"benchmarks.minigrid_switches"},
     "mujoco": set(),
     "ray": set(),
     "stable_baselines3": set(),
+    "starlette": {"viewer.server"},
     "tensorboard": set(),
     "torch": set(),
     "tyro": {"command_line"},
+    "uvicorn": {"viewer.server"},
 }
 """Heavy or optional packages, and the modules (or folders) that may import them before they are used."""
 

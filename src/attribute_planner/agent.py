@@ -96,10 +96,10 @@ class Agent:
     @property
     def planner(self) -> Planner:
         """Plans as execution does, for the steps of the main task."""
-        return self.planner_for(self._max_steps)
+        return self.planner_for(self.max_steps)
 
     @property
-    def _max_steps(self) -> int:
+    def max_steps(self) -> int:
         """Steps of the main task, or of an episode if there are no tasks."""
         return self.env.task(None).max_steps if self.env.tasks else self.env.episode_steps
 
@@ -145,7 +145,7 @@ class Agent:
             require_positive("max_steps", max_steps)
         wanted, executor = self.goal(goal), executor_named(mode)
         reset_key, pursue_key = jax.random.split(jax.random.key(seed))
-        limit = max_steps or self._max_steps
+        limit = max_steps or self.max_steps
         envs = self.env.vector_env(1)
         envs.episode_steps = limit
         try:
@@ -172,10 +172,23 @@ class Agent:
 
         watch: called after every step with the number of episodes that have ended.
         """
-        planner = self.planner_for(max_steps, executor)
         camera = envs.render if frames else None
-        execution = Execution(self._parts, planner, executor, goals, max_steps, record, camera, watch)
+        execution = self.execution(goals, max_steps, executor, record=record, camera=camera, watch=watch)
         return pursue(execution, envs, timestep, self.env.attributes, key=key)
+
+    def execution(
+        self,
+        goals: Sequence[Goal],
+        max_steps: int,
+        executor: Executor = EXECUTORS["default"],
+        *,
+        record: bool = False,
+        camera: Callable[[int], np.ndarray] | None = None,
+        watch: Callable[[int], None] | None = None,
+    ) -> Execution:
+        """The actor that pursues goals, one in each environment of a batch."""
+        planner = self.planner_for(max_steps, executor)
+        return Execution(self._parts, planner, executor, goals, max_steps, record, camera, watch)
 
     def diagnose(self, *, episodes: int = 20, seed: int = 0) -> "Diagnosis":
         """The reasons for failures, the most important first.

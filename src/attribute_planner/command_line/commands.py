@@ -14,6 +14,7 @@ from attribute_planner.command_line.graph import graph
 from attribute_planner.command_line.reach import reach
 from attribute_planner.command_line.reproduce import reproduce
 from attribute_planner.command_line.train import train
+from attribute_planner.command_line.view import view
 from attribute_planner.errors import ConfigurationError
 
 PROGRAM = "attribute-planner"
@@ -26,6 +27,7 @@ COMMANDS: dict[str, Callable[..., int]] = {
     "evaluate": evaluate,
     "diagnose": diagnose,
     "graph": graph,
+    "view": view,
     "benchmark": benchmark,
     "reproduce": reproduce,
 }

@@ -38,11 +38,12 @@ def host_loop(
     detector: AttributeDetector | None,
     keep: Keep,
     episode_steps: int | None,
+    first_step: int = 0,
 ) -> tuple[Episodes, Trajectories]:
     """`advance`, one step after the other."""
     decide, observe_and_decide = _host_calls(actor)
     recorded, age, active, decision = [], np.array(episodes.age), None, None
-    for number in range(length):
+    for number in range(first_step, first_step + length):
         if decision is None:
             decision = decide(actor, episodes.memory, episodes.observation, episodes.attributes, key, number)
             active = actor.active(decision.memory)

@@ -80,11 +80,16 @@ def advance(
     detector: AttributeDetector | None = None,
     keep: Keep = "observation",
     episode_steps: int | None = None,
+    first_step: int = 0,
 ) -> tuple[Episodes, Trajectories]:
-    """Continue for `length` steps; with an actor that says which environments are active, at most that many."""
+    """Continue for `length` steps; with an actor that says which environments are active, at most that many.
+
+    first_step: the number of the first step. It enters the random keys of steps on the host, where several pieces give
+        the same steps as one.
+    """
     if isinstance(envs, PureVectorEnv) and actor.traceable:
         limit = envs.env.episode_steps if episode_steps is None else episode_steps
         return compiled_scan(actor, envs.env, episodes, length, key, detector=detector, keep=keep, episode_steps=limit)
     if isinstance(envs, PureVectorEnv) and episode_steps is None:
         episode_steps = envs.env.episode_steps
-    return host_loop(actor, envs, episodes, length, space, key, detector, keep, episode_steps)
+    return host_loop(actor, envs, episodes, length, space, key, detector, keep, episode_steps, first_step)

@@ -118,6 +118,7 @@ class ActiveEpisode:
         failed = outcome in (DEVIATED, GAVE_UP) or (self._option is not None and outcome == ON_THE_WAY)
         if failed and expected is not None:
             self.posterior.failed(self._origin - self._shift, expected.values - self._shift)
+        posterior = self._posterior_of_attempt(expected)
         self.transitions += bool((values != before).any())
         if outcome in (ARRIVED, DEVIATED, LOST):
             self.posterior.left(self._origin - self._shift)
@@ -130,7 +131,12 @@ class ActiveEpisode:
             self._end(ended)
             outcome = ENDED if ended and not self.claimed else outcome
         self._option = None
-        self._write(before, expected, action, outcome, replanned)
+        self._write(before, expected, action, outcome, replanned=replanned, failed=failed, posterior=posterior)
+
+    @property
+    def trace(self) -> list[TraceStep]:
+        """What was planned, tried and observed at every step; empty unless recorded."""
+        return self._trace or []
 
     def account(self, frames: list[np.ndarray]) -> Episode:
         """The episode, as the agent observed it."""
@@ -143,7 +149,7 @@ class ActiveEpisode:
             self.plan,
             self._reason(),
             self.values,
-            self._trace or [],
+            self.trace,
             frames,
         )
 
@@ -200,14 +206,19 @@ class ActiveEpisode:
         if ended:
             self.active = False
 
-    def _write(self, before: np.ndarray, expected: Target | None, action: Any, outcome: str, replanned: bool) -> None:
+    def _posterior_of_attempt(self, expected: Target | None) -> float:
+        """The probability of another attempt at a target from where the last one began, for the trace."""
+        if self._trace is None or expected is None:
+            return 0.0
+        source, target = self._origin - self._shift, expected.values - self._shift
+        return self.posterior.attempt(source, target, expected.probability)
+
+    def _write(self, before: np.ndarray, expected: Target | None, action: Any, outcome: str, **noted: Any) -> None:
         if self._trace is None:
             return
         space = self.plan.space
         aim, probability = (None, 0.0) if expected is None else (space.decode(expected.values), expected.probability)
-        self._trace.append(
-            TraceStep(self.steps - 1, space.decode(before), aim, probability, action, outcome, replanned)
-        )
+        self._trace.append(TraceStep(self.steps - 1, space.decode(before), aim, probability, action, outcome, **noted))
 
     def _reason(self) -> str:
         if self.claimed:

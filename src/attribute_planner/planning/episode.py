@@ -36,6 +36,8 @@ class TraceStep:
     action: the action.
     outcome: one of the outcomes above.
     replanned: whether a new path was computed after the step.
+    failed: whether an attempt at the target ended with the step without arriving there.
+    posterior: the probability of another attempt, given the failures of the episode; `probability` if there are none.
     """
 
     step: int
@@ -45,6 +47,8 @@ class TraceStep:
     action: Any
     outcome: str
     replanned: bool
+    failed: bool = False
+    posterior: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -79,6 +79,10 @@ class Posterior:
             count += (targets == target).all(axis=-1)
         return count
 
+    def attempt(self, source: Int[np.ndarray, " A"], target: Int[np.ndarray, " A"], c: float) -> float:
+        """The probability that the next attempt at a transition arrives, given how often it failed in this episode."""
+        return float(self._model.attempt(c, self.failures(source, target[None])[0]))
+
     def value(self, numbers: Int[np.ndarray, " K"], left: Float[np.ndarray, " K"] | float) -> Float[np.ndarray, " K"]:
         """The probability of reaching the goal in time from each set, with `left` steps remaining there."""
         value = self._distances.value(numbers, left)

@@ -1,0 +1,161 @@
+"""`Session`: what one tab of the browser does. It answers messages; `server` carries them."""
+
+import logging
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from attribute_planner.agent import Agent
+from attribute_planner.drawing.diagnosis_page import diagnosis_page
+from attribute_planner.errors import AttributePlannerError
+from attribute_planner.viewer.data import space_json
+from attribute_planner.viewer.frames import FrameWriter
+from attribute_planner.viewer.goals import asked_json, example_goals, goal_json
+from attribute_planner.viewer.messages import MAX_SEED, MAX_STEPS_AT_ONCE, goal_of, integer_of, text_of
+from attribute_planner.viewer.neighbourhood import neighbourhood
+from attribute_planner.viewer.runs import Runs
+from attribute_planner.viewer.stage import Stage
+
+LOG = logging.getLogger(__name__)
+
+Message = Mapping[str, Any]
+Answer = dict[str, Any]
+
+
+class Session:
+    """One tab: the run that it shows, and its environment. Messages about the environment are answered one by one."""
+
+    def __init__(self, runs: Runs) -> None:
+        self._runs, self._key = runs, ""
+        self._lock = threading.Lock()
+        self._stage: Stage | None = None
+
+    def answer(self, message: Message) -> Answer:
+        """The answer to a message: data, or an entry `error`."""
+        try:
+            what = text_of(message, "do")
+            if what not in ANSWERS:
+                raise AttributePlannerError(f"There is no message {what!r}.")
+            return ANSWERS[what](self, message)
+        except (AttributePlannerError, OSError) as mistake:
+            return {"error": str(mistake)}
+        except Exception:
+            LOG.exception("The viewer could not answer a message")
+            return {"error": "The viewer could not answer; the terminal in which it runs says why."}
+
+    def close(self) -> None:
+        """Release the environment."""
+        with self._lock:
+            if self._stage is not None:
+                self._stage.close()
+                self._stage = None
+
+    def runs(self, message: Message) -> Answer:
+        """The runs to choose from."""
+        del message
+        return {"runs": self._runs.listed()}
+
+    def open(self, message: Message) -> Answer:
+        """Show a run: its attributes, its first scene and examples of goals."""
+        key = text_of(message, "run")
+        agent = self._runs.agent(key)
+        with self._lock:
+            if self._stage is not None:
+                self._stage.close()
+            self._stage, self._key = Stage(agent), key
+            return {**_agent_json(agent), **self._start(self._stage, integer_of(message, "seed", 0, MAX_SEED))}
+
+    def start(self, message: Message) -> Answer:
+        """Another start."""
+        with self._lock:
+            return self._start(self._on_stage(), integer_of(message, "seed", 0, MAX_SEED))
+
+    def goal(self, message: Message) -> Answer:
+        """What is known of a goal, from the start."""
+        with self._lock:
+            stage = self._on_stage()
+            goal, planner = stage.agent.goal(goal_of(message)), stage.agent.planner
+            name = self._runs.entry(self._key).name
+            asked = asked_json(name, planner, stage.values, goal, stage.seed)
+            return {**asked, "frame": {**stage.scene(), **FrameWriter(planner, goal).frame(0, stage.values, None)}}
+
+    def begin(self, message: Message) -> Answer:
+        """Begin an episode with a goal at the start."""
+        with self._lock:
+            stage = self._on_stage()
+            goal = stage.agent.goal(goal_of(message))
+            return {"frame": stage.begin(goal, text_of(message, "mode", "default"))}
+
+    def step(self, message: Message) -> Answer:
+        """The next steps of the episode."""
+        count = integer_of(message, "count", 1, MAX_STEPS_AT_ONCE)
+        with self._lock:
+            stage = self._on_stage()
+            if not stage.has_begun:
+                raise AttributePlannerError("There is no episode yet: begin one with a goal.")
+            frames, result = stage.step(count)
+            return {"frames": frames, "result": result}
+
+    def prepare(self, message: Message) -> Answer:
+        """Compile what a step needs, before it is asked for."""
+        self._runs.prepare(text_of(message, "run"))
+        return {}
+
+    def training(self, message: Message) -> Answer:
+        """The metrics of a run, which may still be in training."""
+        return self._runs.training(text_of(message, "run"), integer_of(message, "since", 0, 2**31))
+
+    def weakest(self, message: Message) -> Answer:
+        """The weakest transitions of an agent."""
+        key = text_of(message, "run")
+        return {"attributes": space_json(self._runs.agent(key).table), "edges": self._runs.weakest(key)}
+
+    def diagnose(self, message: Message) -> Answer:
+        """The diagnosis of an agent, also as a page of one file."""
+        key = text_of(message, "run")
+        diagnosis, agent = self._runs.diagnosis(key), self._runs.agent(key)
+        page = diagnosis_page(diagnosis, agent.table, self._runs.entry(key).name)
+        found = [{"kind": f.kind, "message": f.message, "importance": f.importance} for f in diagnosis.findings]
+        return {"findings": found, "tasks": [vars(each) for each in diagnosis.measured], "page": page}
+
+    def _on_stage(self) -> Stage:
+        if self._stage is None:
+            raise AttributePlannerError("No run is open.")
+        return self._stage
+
+    def _start(self, stage: Stage, seed: int) -> Answer:
+        stage.reset(seed)
+        planner, space = stage.agent.planner, stage.agent.env.attributes
+        around = neighbourhood(planner, None, [stage.values])
+        return {
+            "seed": seed,
+            "frame": {**stage.scene(), "graph": around.to_json(planner.listing)},
+            "examples": [goal_json(goal, space) for goal in example_goals(stage.agent, stage.envs, stage.values, seed)],
+        }
+
+
+def _agent_json(agent: Agent) -> Answer:
+    return {
+        "environment": agent.env.name,
+        "attributes": space_json(agent.table),
+        "sets": agent.table.num_nodes,
+        "edges": agent.table.num_edges,
+        "max_steps": agent.max_steps,
+        "detects": agent.detector is not None,
+        "tasks": [{"name": task.name, "description": task.description} for task in agent.env.tasks.values()],
+    }
+
+
+ANSWERS: dict[str, Callable[[Session, Message], Answer]] = {
+    "runs": Session.runs,
+    "open": Session.open,
+    "start": Session.start,
+    "goal": Session.goal,
+    "begin": Session.begin,
+    "step": Session.step,
+    "prepare": Session.prepare,
+    "training": Session.training,
+    "weakest": Session.weakest,
+    "diagnose": Session.diagnose,
+}
+"""What a message can ask for."""

@@ -1,0 +1,298 @@
+// The part of the graph around the plan, on a canvas: drag to pan, wheel to zoom, click to make a set the goal.
+import { cssColour, element, replaceContent } from "./dom.js";
+import { count, evidenceWords, meetsGoal, percent, sameSet } from "./words.js";
+import { probabilityColour } from "./colours.js";
+
+const BOX = { width: 168, height: 36, radius: 9 }; // a set on the path
+const SIDE = { width: 132, height: 28, radius: 8 }; // an alternative
+const GAP = { x: 178, y: 46 };
+const ZOOM = { least: 0.3, most: 2 };
+const READABLE = 0.8; // the least scale at which the graph is first shown
+const FONT = "13px system-ui, sans-serif";
+const SMALL = "11px system-ui, sans-serif";
+
+export class GraphView {
+  // choose: called with a set that was clicked; null if sets cannot be chosen.
+  constructor(root, film, choose = null) {
+    this.film = film;
+    this.choose = choose;
+    this.canvas = element("canvas", { class: "graph", tabindex: "0", role: "application" });
+    this.canvas.setAttribute("aria-label", "Graph around the plan. Arrow keys move between sets, Enter makes one the goal.");
+    this.tip = element("div", { class: "tip", role: "tooltip", hidden: true });
+    replaceContent(root, this.canvas, this.tip);
+    this.view = { x: 0, y: 0, scale: 1 };
+    this.graph = null;
+    this.chosen = null;
+    this.pending = false;
+    this.listen();
+    film.watch(() => this.update());
+    new ResizeObserver(() => this.fit()).observe(root);
+  }
+
+  update() {
+    const graph = this.film.latest("graph");
+    if (graph !== this.graph) {
+      this.graph = graph;
+      this.chosen = null;
+      this.tip.hidden = true;
+      if (graph) this.prepare(graph);
+      this.fit();
+    }
+    this.follow();
+    this.request();
+  }
+
+  // Keep the current set in sight.
+  follow() {
+    const here = this.graph && this.film.frame && this.nodes.find((node) => sameSet(node.values, this.film.frame.believed));
+    const width = this.canvas.clientWidth;
+    if (!here || !width || here === this.here) return;
+    this.here = here;
+    const x = here.x * this.view.scale + this.view.x;
+    if (x < 60 || x > width - 200) this.view.x += width / 3 - x;
+  }
+
+  prepare(graph) {
+    const { space } = this.film;
+    this.nodes = graph.nodes.map((node) => ({ ...node, x: node.column * GAP.x, y: node.row * GAP.y, label: "", box: node.row ? SIDE : BOX }));
+    this.edges = graph.edges.map((edge) => ({ ...edge, from: this.nodes[edge.source], to: this.nodes[edge.target] }));
+    for (const { from, to } of this.edges) if (!to.label) to.label = space.change(from.values, to.values, 1);
+    if (this.nodes[0] && !this.nodes[0].label) this.nodes[0].label = "start";
+  }
+
+  fit() {
+    const { clientWidth: width, clientHeight: height } = this.canvas;
+    if (!this.graph || !width) return;
+    const xs = this.nodes.map((node) => node.x);
+    const ys = this.nodes.map((node) => node.y);
+    const [left, right, top, bottom] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
+    const [wide, high] = [right - left + BOX.width + 48, bottom - top + BOX.height + 40];
+    const scale = Math.max(Math.min(width / wide, height / high, 1), READABLE);
+    const here = this.nodes[0];
+    this.view.scale = scale;
+    this.view.x = wide * scale > width ? 24 + (BOX.width / 2 - here.x) * scale : width / 2 - ((left + right) / 2) * scale;
+    this.view.y = high * scale > height ? height / 2 - here.y * scale : height / 2 - ((top + bottom) / 2) * scale;
+    this.here = null;
+    this.follow();
+    this.request();
+  }
+
+  request() {
+    if (this.pending) return;
+    this.pending = true;
+    requestAnimationFrame(() => {
+      this.pending = false;
+      this.draw();
+    });
+  }
+
+  draw() {
+    const { canvas, view } = this;
+    const ratio = devicePixelRatio || 1;
+    const [width, height] = [canvas.clientWidth, canvas.clientHeight];
+    if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
+      canvas.width = Math.round(width * ratio);
+      canvas.height = Math.round(height * ratio);
+    }
+    const pen = canvas.getContext("2d");
+    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    pen.clearRect(0, 0, width, height);
+    if (!this.graph) return;
+    this.colours = Object.fromEntries(["ink", "soft", "line", "card", "accent", "raised"].map((name) => [name, cssColour(`--${name}`)]));
+    pen.translate(view.x, view.y);
+    pen.scale(view.scale, view.scale);
+    const path = this.pathNodes();
+    const along = new Set(path.slice(1).map((node, i) => `${this.nodes.indexOf(path[i])}>${this.nodes.indexOf(node)}`));
+    const onPath = (edge) => along.has(`${edge.source}>${edge.target}`);
+    for (const edge of this.edges) if (!onPath(edge)) this.drawEdge(pen, edge, false);
+    for (const edge of this.edges) if (onPath(edge)) this.drawEdge(pen, edge, true);
+    const members = new Set(path);
+    for (const node of this.nodes) this.drawNode(pen, node, members.has(node));
+  }
+
+  pathNodes() {
+    const plan = this.film.latest("plan");
+    if (!plan) return [];
+    return plan.sets.map((values) => this.nodes.find((node) => sameSet(node.values, values))).filter(Boolean);
+  }
+
+  drawEdge(pen, edge, main) {
+    const { from, to } = edge;
+    const back = to.x <= from.x;
+    const down = Math.sign(to.y - from.y || 1);
+    const start = back ? { x: from.x, y: from.y + (from.box.height / 2) * down } : { x: from.x + from.box.width / 2, y: from.y };
+    const end = back ? { x: to.x, y: to.y - (to.box.height / 2) * down } : { x: to.x - to.box.width / 2, y: to.y };
+    const bend = back ? 0 : Math.max(18, (end.x - start.x) / 2);
+    pen.globalAlpha = main ? 1 : 0.55;
+    pen.strokeStyle = probabilityColour(edge.probability);
+    pen.lineWidth = main ? 3.5 : 1.5;
+    pen.setLineDash(edge.tried ? [] : [6, 5]);
+    pen.beginPath();
+    pen.moveTo(start.x, start.y);
+    const sway = back ? 40 * Math.sign(from.x - to.x || 1) : 0;
+    pen.bezierCurveTo(start.x + bend + sway, start.y, end.x - bend + sway, end.y, end.x, end.y);
+    pen.stroke();
+    pen.setLineDash([]);
+    pen.globalAlpha = 1;
+    if (!back) this.drawHead(pen, end, pen.strokeStyle, main);
+    if (main && !back) this.drawShare(pen, (start.x + end.x) / 2, (start.y + end.y) / 2, edge);
+  }
+
+  drawHead(pen, end, colour, main) {
+    const size = main ? 8 : 5;
+    pen.fillStyle = colour;
+    pen.beginPath();
+    pen.moveTo(end.x + 1, end.y);
+    pen.lineTo(end.x - size, end.y - size / 1.6);
+    pen.lineTo(end.x - size, end.y + size / 1.6);
+    pen.fill();
+  }
+
+  drawShare(pen, x, y, edge) {
+    const text = percent(edge.probability);
+    pen.font = SMALL;
+    const width = pen.measureText(text).width + 10;
+    pen.fillStyle = this.colours.card;
+    pen.beginPath();
+    pen.roundRect(x - width / 2, y - 9, width, 18, 9);
+    pen.fill();
+    pen.fillStyle = this.colours.ink;
+    pen.textAlign = "center";
+    pen.textBaseline = "middle";
+    pen.fillText(text, x, y + 0.5);
+  }
+
+  drawNode(pen, node, onPath) {
+    const here = this.film.frame && sameSet(node.values, this.film.frame.believed);
+    const goal = this.film.goal && meetsGoal(this.film.goal, node.values);
+    const { accent, card, ink, line, raised, soft } = this.colours;
+    const { width, height, radius } = node.box;
+    pen.globalAlpha = onPath || here || node === this.chosen ? 1 : 0.9;
+    pen.beginPath();
+    pen.roundRect(node.x - width / 2, node.y - height / 2, width, height, radius);
+    pen.fillStyle = here ? accent : onPath ? card : raised;
+    pen.fill();
+    pen.strokeStyle = onPath || here || node === this.chosen ? accent : line;
+    pen.lineWidth = node === this.chosen ? 3 : onPath ? 1.75 : 1;
+    pen.stroke();
+    if (goal) {
+      pen.beginPath();
+      pen.roundRect(node.x - width / 2 - 4, node.y - height / 2 - 4, width + 8, height + 8, radius + 4);
+      pen.lineWidth = 1.5;
+      pen.strokeStyle = accent;
+      pen.stroke();
+    }
+    pen.fillStyle = here ? card : onPath ? ink : soft;
+    pen.font = node.box === BOX ? FONT : SMALL;
+    pen.textAlign = "center";
+    pen.textBaseline = "middle";
+    pen.fillText(this.fitting(pen, node), node.x, node.y + 0.5);
+    pen.globalAlpha = 1;
+  }
+
+  fitting(pen, node) {
+    if (node.fitted) return node.fitted;
+    let text = node.label;
+    while (text.length > 3 && pen.measureText(text).width > node.box.width - 14) text = `${text.slice(0, -2).trimEnd()}…`;
+    node.fitted = text;
+    return text;
+  }
+
+  nodeAt(event) {
+    if (!this.graph) return null;
+    const x = (event.offsetX - this.view.x) / this.view.scale;
+    const y = (event.offsetY - this.view.y) / this.view.scale;
+    return this.nodes.find((node) => Math.abs(node.x - x) <= node.box.width / 2 && Math.abs(node.y - y) <= node.box.height / 2) ?? null;
+  }
+
+  listen() {
+    const { canvas } = this;
+    let grip = null;
+    let moved = false;
+    canvas.addEventListener("pointerdown", (event) => {
+      grip = { x: event.offsetX - this.view.x, y: event.offsetY - this.view.y };
+      moved = false;
+      canvas.setPointerCapture(event.pointerId);
+    });
+    canvas.addEventListener("pointermove", (event) => {
+      if (!grip) return this.point(this.nodeAt(event));
+      const [x, y] = [event.offsetX - grip.x, event.offsetY - grip.y];
+      moved ||= Math.hypot(x - this.view.x, y - this.view.y) > 4;
+      if (!moved) return;
+      [this.view.x, this.view.y] = [x, y];
+      this.tip.hidden = true;
+      this.request();
+    });
+    canvas.addEventListener("pointerup", (event) => {
+      const node = this.nodeAt(event);
+      if (grip && !moved && node) this.choose?.(node.values);
+      grip = null;
+    });
+    canvas.addEventListener("pointercancel", () => (grip = null));
+    canvas.addEventListener("pointerleave", () => this.point(null));
+    canvas.addEventListener("blur", () => this.point(null));
+    canvas.addEventListener("wheel", (event) => this.zoom(event), { passive: false });
+    canvas.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  zoom(event) {
+    if (!event.ctrlKey && !event.altKey && Math.abs(event.deltaX) > Math.abs(event.deltaY)) this.view.x -= event.deltaX;
+    else {
+      const scale = Math.max(ZOOM.least, Math.min(ZOOM.most, this.view.scale * Math.exp(-event.deltaY / 500)));
+      const share = scale / this.view.scale;
+      this.view.x = event.offsetX - (event.offsetX - this.view.x) * share;
+      this.view.y = event.offsetY - (event.offsetY - this.view.y) * share;
+      this.view.scale = scale;
+    }
+    event.preventDefault();
+    this.request();
+  }
+
+  key(event) {
+    const moves = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+    if (!this.graph) return;
+    if (event.key === "Enter" && this.chosen) this.choose?.(this.chosen.values);
+    else if (event.key === "Escape") this.point(null);
+    else if (moves[event.key]) this.point(this.beside(...moves[event.key]));
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  beside(right, down) {
+    const at = this.chosen;
+    if (!at) return this.nodes[0];
+    const way = (node) => (node.x - at.x) * right + (node.y - at.y) * down;
+    const off = (node) => Math.abs((node.x - at.x) * down) + Math.abs((node.y - at.y) * right);
+    const ahead = this.nodes.filter((node) => way(node) > 1 && way(node) >= off(node) / 4);
+    return ahead.sort((a, b) => way(a) + off(a) - way(b) - off(b))[0] ?? at;
+  }
+
+  point(node) {
+    if (node === this.chosen) return;
+    this.chosen = node;
+    this.canvas.style.cursor = node && this.choose ? "pointer" : "grab";
+    this.tip.hidden = !node;
+    if (node) this.tell(node);
+    this.request();
+  }
+
+  tell(node) {
+    const { space } = this.film;
+    const into = this.edges.filter((edge) => edge.to === node).slice(0, 4);
+    const words = space.holds(node.values);
+    const ways = into.map((edge) => element("li", {}, `${space.change(edge.from.values, node.values)}: ${percent(edge.probability)}, ${evidenceWords(edge)}${edge.tried ? " attempts" : ""}`));
+    replaceContent(
+      this.tip,
+      element("p", {}, words.slice(0, 14).join(", ") || "nothing holds", words.length > 14 ? ` … ${count(words.length, "value")}` : ""),
+      element("ul", {}, ways),
+      this.choose ? element("p", { class: "soft" }, "Click to make it the goal") : null,
+    );
+    const x = node.x * this.view.scale + this.view.x;
+    const y = (node.y + BOX.height / 2) * this.view.scale + this.view.y + 8;
+    const right = Math.max(0, this.canvas.clientWidth - 290);
+    this.tip.style.left = `${Math.max(8, Math.min(x - 140, right))}px`;
+    const below = y + this.tip.offsetHeight < this.canvas.clientHeight;
+    this.tip.style.top = below ? `${y}px` : `${Math.max(8, y - this.tip.offsetHeight - BOX.height * this.view.scale - 16)}px`;
+  }
+}

@@ -1,0 +1,158 @@
+// The viewer: one run at a time, its goal, its episode and its training.
+import { element, replaceContent } from "./dom.js";
+import { Connection } from "./connection.js";
+import { Film } from "./film.js";
+import { GoalPanel } from "./goal_panel.js";
+import { GraphView } from "./graph_view.js";
+import { isDark } from "./colours.js";
+import { PlanView } from "./plan_view.js";
+import { Player } from "./player.js";
+import { BeliefView, SceneView } from "./scene_view.js";
+import { TrainingView } from "./training_view.js";
+import { count, Space } from "./words.js";
+
+const find = (id) => document.getElementById(id);
+
+class Viewer {
+  constructor() {
+    this.film = new Film(new Space([]));
+    this.goal = null;
+    this.begun = false;
+    this.asked = 0;
+    this.panel = new GoalPanel(find("goal"), (goal) => this.ask(goal));
+    new SceneView(find("scene"), this.film);
+    new BeliefView(find("beliefs"), this.film);
+    new PlanView(find("plan"), this.film);
+    new GraphView(find("graph"), this.film, (values) => this.panel.set({ values, at_least: values.map(() => false) }));
+    this.player = new Player(find("player"), this.film, (size) => this.more(size));
+    this.player.listen(document);
+    this.connection = new Connection((connected) => this.connected(connected));
+    this.training = new TrainingView(find("training"), this.connection);
+    this.listen();
+  }
+
+  listen() {
+    find("run").addEventListener("change", () => this.open(find("run").value));
+    find("restart").addEventListener("click", () => this.start(Math.floor(Math.random() * 1e6)));
+    find("seed").addEventListener("change", () => this.start(Math.max(0, Math.round(Number(find("seed").value)) || 0)));
+    for (const tab of document.querySelectorAll("[role=tab]")) tab.addEventListener("click", () => this.turn(tab.dataset.view));
+    find("theme").addEventListener("click", () => {
+      document.documentElement.dataset.theme = isDark() ? "light" : "dark";
+      this.film.tell();
+    });
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.film.tell());
+    document.addEventListener("keydown", (event) => {
+      if (event.target.closest("input, select, textarea") || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (event.key === "n") find("restart").click();
+    });
+  }
+
+  turn(view) {
+    for (const tab of document.querySelectorAll("[role=tab]")) tab.setAttribute("aria-selected", String(tab.dataset.view === view));
+    for (const part of document.querySelectorAll("[data-part]")) part.hidden = part.dataset.part !== view;
+    this.training.show(view === "training");
+  }
+
+  async connected(connected) {
+    find("offline").hidden = connected;
+    if (!connected) return;
+    const { runs } = await this.connection.ask("runs");
+    const wanted = decodeURIComponent(location.hash.slice(1));
+    const known = runs.some(({ id }) => id === wanted);
+    replaceContent(find("run"), runs.map(({ id, name }) => element("option", { value: id }, name)));
+    if (runs.length) await this.open(known ? wanted : runs[0].id);
+    else this.note("There is no run to show.");
+  }
+
+  async open(run) {
+    find("run").value = run;
+    history.replaceState(null, "", `#${encodeURIComponent(run)}`);
+    this.training.open(run);
+    this.player.enable(false);
+    this.note("Loading the agent …");
+    const turn = ++this.asked;
+    try {
+      const opened = await this.connection.ask("open", { run, seed: Number(find("seed").value) || 0 });
+      if (turn !== this.asked) return;
+      this.film.space = new Space(opened.attributes);
+      this.panel.open(this.film.space);
+      find("size").textContent = `${opened.environment} · ${count(opened.sets, "attribute set")} · ${count(opened.edges, "transition")}`;
+      this.begin(opened);
+      this.note("");
+      this.connection.ask("prepare", { run }).catch(() => {});
+    } catch (mistake) {
+      if (turn !== this.asked) return;
+      this.film.restart(null);
+      find("size").textContent = "";
+      this.note(mistake.message);
+      this.turn("training");
+    }
+  }
+
+  async start(seed) {
+    find("seed").value = String(seed);
+    const turn = ++this.asked;
+    this.player.enable(false);
+    const goal = this.goal;
+    const begun = await this.connection.ask("start", { seed });
+    if (turn !== this.asked) return;
+    this.begin(begun);
+    if (goal) this.ask(goal);
+  }
+
+  begin({ frame, examples }) {
+    this.goal = this.film.goal = null;
+    this.begun = false;
+    this.film.restart(frame);
+    this.panel.suggest(examples);
+  }
+
+  async ask(goal) {
+    const turn = ++this.asked;
+    this.goal = goal;
+    this.begun = false;
+    this.player.enable(false);
+    if (!goal) {
+      this.panel.show(null);
+      this.film.goal = null;
+      const { frame } = await this.connection.ask("start", { seed: Number(find("seed").value) });
+      if (turn === this.asked) this.film.restart(frame);
+      return;
+    }
+    try {
+      const known = await this.connection.ask("goal", { goal });
+      if (turn !== this.asked) return;
+      this.panel.show(known);
+      this.film.goal = known;
+      this.film.restart(known.frame);
+      this.player.enable(true);
+    } catch (mistake) {
+      if (turn === this.asked) this.panel.fail(mistake.message);
+    }
+  }
+
+  // The next frames of the episode, which begins with the first; whether there were any.
+  async more(size) {
+    const turn = this.asked;
+    try {
+      if (!this.begun) {
+        await this.connection.ask("begin", { goal: this.goal });
+        this.begun = true;
+      }
+      const { frames, result } = await this.connection.ask("step", { count: size });
+      if (turn !== this.asked) return false;
+      this.film.append(frames, result);
+      return frames.length > 0;
+    } catch (mistake) {
+      if (turn === this.asked) this.note(mistake.message);
+      return false;
+    }
+  }
+
+  note(text) {
+    find("note").textContent = text;
+    find("note").hidden = !text;
+  }
+}
+
+window.viewer = new Viewer();

@@ -1,0 +1,89 @@
+// The way to the goal as one list: what has happened, where the agent is now, and what is planned.
+import { element, replaceContent } from "./dom.js";
+import { count, evidenceWords, percent } from "./words.js";
+import { probabilityColour } from "./colours.js";
+
+const MOST = 3; // changes that are written out; more are counted
+const EVENTS = {
+  arrived: ["✓", "done"],
+  drifted: ["↷", "drifted: arrived elsewhere"],
+  failed: ["✕", "failed"],
+  aliased: ["⧉", "aliased: works elsewhere, not in this state"],
+  lost: ["?", "no plan was known"],
+  ended: ["■", "the environment ended the episode"],
+};
+
+export class PlanView {
+  constructor(root, film) {
+    this.film = film;
+    this.summary = element("p", { class: "plan-summary" });
+    this.list = element("ol", { class: "plan" });
+    replaceContent(root, this.summary, this.list);
+    film.watch(() => this.draw());
+  }
+
+  draw() {
+    const { film } = this;
+    const plan = film.latest("plan");
+    if (!plan) {
+      this.summary.textContent = "Choose a goal to see a plan.";
+      return replaceContent(this.list);
+    }
+    const done = film.result && film.atEnd;
+    replaceContent(this.summary, done ? this.verdict() : summaryOf(plan));
+    const rows = film.events().map((event) => this.past(event));
+    if (!done) rows.push(...plan.edges.map((edge, i) => this.planned(plan, edge, i)));
+    replaceContent(this.list, rows);
+    this.list.querySelector(".now")?.scrollIntoView({ block: "nearest" });
+  }
+
+  verdict() {
+    const { success, reason } = this.film.result;
+    return success ? "The goal is reached." : `Not reached: ${reason}`;
+  }
+
+  past(event) {
+    const [mark, words] = EVENTS[event.kind];
+    const { space } = this.film;
+    const aim = event.target ? space.change(event.source, event.target, MOST) : "no target";
+    const moved = event.kind !== "arrived" && event.kind !== "lost" && event.posterior !== event.probability;
+    const notes = [`step ${event.step}`];
+    if (event.kind !== "arrived") notes.push(event.times > 1 ? `${words}, ${event.times} times` : words);
+    if (event.kind === "drifted") notes.push(`now ${space.change(event.source, event.after, MOST)}`);
+    if (moved) notes.push(`another attempt: ${percent(event.probability)} → ${percent(event.posterior)}`);
+    if (event.replanned) notes.push("replanned");
+    return element(
+      "li",
+      { class: `past ${event.kind}` },
+      element("span", { class: "mark", "aria-hidden": "true" }, mark),
+      element("span", { class: "change", title: event.target ? space.change(event.source, event.target) : "" }, aim),
+      element("span", { class: "note" }, notes.join(" · ")),
+    );
+  }
+
+  planned(plan, edge, i) {
+    const now = i === 0 && this.film.frame.step > 0;
+    const colour = probabilityColour(edge.practised);
+    const { space } = this.film;
+    return element(
+      "li",
+      { class: now ? "planned now" : "planned", "aria-current": now ? "step" : null },
+      element("span", { class: "mark", "aria-hidden": "true" }, now ? "▸" : "○"),
+      element("span", { class: "change", title: space.change(plan.sets[i], plan.sets[i + 1]) }, space.change(plan.sets[i], plan.sets[i + 1], MOST)),
+      element(
+        "span",
+        { class: "note", title: `One attempt arrives with ${percent(edge.practised)}; within the episode, with repeated attempts, ${percent(edge.probability)}.` },
+        element("span", { class: "bar", style: { "--share": `${100 * edge.practised}%`, "--colour": colour } }),
+        `${percent(edge.practised)} · ${evidenceWords(edge)}`,
+      ),
+    );
+  }
+}
+
+export function summaryOf(plan) {
+  if (!plan.reachable) return element("span", { class: "bad" }, `No plan: ${plan.reason}`);
+  if (!plan.edges.length) return "The goal holds already.";
+  const within = plan.horizon ? ` within ${count(plan.horizon, "step")}` : "";
+  const chance = plan.probability === null ? "by analogy with the nearest known set" : `${percent(plan.probability)}${within}`;
+  return element("span", {}, element("strong", {}, count(plan.edges.length, "transition")), ` · ${chance}`);
+}

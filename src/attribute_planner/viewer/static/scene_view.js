@@ -1,0 +1,92 @@
+// The state, drawn large, with what the agent believes beside the truth.
+import { element, replaceContent } from "./dom.js";
+import { count, meetsGoal, percent, swatchOf } from "./words.js";
+
+export class SceneView {
+  constructor(root, film) {
+    this.image = element("img", { class: "scene-image", alt: "The current state of the environment", draggable: false });
+    this.blank = element("p", { class: "scene-blank" }, "This environment does not draw itself; its attributes are listed below.");
+    this.status = element("p", { class: "scene-status", role: "status" });
+    replaceContent(root, element("div", { class: "scene-frame" }, this.image, this.blank), this.status);
+    film.watch((shown) => this.draw(shown));
+  }
+
+  draw(film) {
+    const source = film.latest("image");
+    this.image.hidden = !source;
+    this.blank.hidden = Boolean(source) || film.last < 0;
+    if (source && this.image.getAttribute("src") !== source) this.image.setAttribute("src", source);
+    const [kind, text] = statusOf(film);
+    this.status.className = `scene-status ${kind}`;
+    this.status.textContent = text;
+  }
+}
+
+export function statusOf(film) {
+  if (!film.frame) return ["", ""];
+  if (film.result && film.atEnd) {
+    const { success, steps, replans, reason } = film.result;
+    const replanned = replans ? `, ${count(replans, "replan")}` : "";
+    if (success) return ["good", steps ? `✓ Goal reached in ${count(steps, "step")}${replanned}` : "✓ The goal holds at the start"];
+    return ["bad", `✕ Not reached after ${count(steps, "step")}${replanned}: ${reason}`];
+  }
+  if (film.frame.step === 0) return ["", "At the start"];
+  return ["", `Step ${film.frame.step}`];
+}
+
+// What the agent believes: every attribute that is not simply false, those of the goal first.
+export class BeliefView {
+  constructor(root, film) {
+    this.all = false;
+    this.film = film;
+    this.note = element("p", { class: "hint" });
+    this.list = element("ul", { class: "beliefs" });
+    this.more = element("button", { class: "quiet", type: "button", on: { click: () => this.toggle() } });
+    replaceContent(root, this.note, this.list, this.more);
+    film.watch(() => this.draw());
+  }
+
+  toggle() {
+    this.all = !this.all;
+    this.draw();
+  }
+
+  draw() {
+    const { frame, space, goal } = this.film;
+    if (!frame) return replaceContent(this.list);
+    const { believed, truth, certainty } = frame;
+    const wrong = (i) => truth && truth[i] !== believed[i];
+    const asked = (i) => goal && goal.values[i] !== null;
+    const rows = space.attributes.map((_, i) => i);
+    const shown = rows.filter((i) => this.all || wrong(i) || asked(i) || space.attributes[i].kind !== "binary" || believed[i]);
+    shown.sort((a, b) => Number(asked(b)) - Number(asked(a)) || a - b);
+    const errors = rows.filter(wrong).length;
+    this.note.textContent = !certainty
+      ? "The environment tells the attributes."
+      : errors
+        ? `The detector is wrong about ${count(errors, "attribute")}.`
+        : truth
+          ? "The detector agrees with the truth."
+          : "By the detector; the truth is not known.";
+    this.note.classList.toggle("bad", errors > 0);
+    replaceContent(this.list, shown.map((i) => this.row(i, believed, truth, certainty, asked(i), wrong(i))));
+    this.more.hidden = !this.all && shown.length === rows.length;
+    this.more.textContent = this.all ? "Show fewer" : `Show all ${rows.length} attributes`;
+  }
+
+  row(i, believed, truth, certainty, asked, wrong) {
+    const { space, goal } = this.film;
+    const met = asked && meetsGoal({ values: goal.values.map((v, j) => (j === i ? v : null)), at_least: goal.at_least }, believed);
+    const mark = asked ? element("span", { class: met ? "mark good" : "mark", title: met ? "as the goal asks" : "not yet as the goal asks" }, met ? "✓" : "○") : element("span", { class: "mark" });
+    const word = space.value(i, believed[i]);
+    const parts = [mark, element("span", { class: "name" }, space.name(i)), swatch(word), element("span", { class: "value" }, word)];
+    if (certainty && certainty[i] < 0.99) parts.push(element("span", { class: "soft" }, percent(certainty[i])));
+    if (wrong) parts.push(element("span", { class: "bad" }, `truth: ${space.value(i, truth[i])}`));
+    return element("li", { class: wrong ? "wrong" : "" }, parts);
+  }
+}
+
+export function swatch(word) {
+  const colour = swatchOf(word);
+  return colour ? element("span", { class: `swatch ${colour}`, "aria-hidden": "true" }) : null;
+}

@@ -1,0 +1,185 @@
+"""The viewer in a real browser. One Chromium and one server serve all tests; without a Chromium they are skipped."""
+
+import contextlib
+import json
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("uvicorn")
+
+from attribute_planner.agent import Agent
+from attribute_planner.storage.run_directory import RunDirectory
+from attribute_planner.viewer.runs import Entry, Runs, entries_of, loaded
+from attribute_planner.viewer.server import Server
+from tests.viewer.browser import Browser, Tab, find_chromium
+from tests.viewer.conftest import HOSTILE, LINE, begun_run
+
+CHROMIUM = find_chromium()
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None, reason="no Chromium is installed (Debian, Ubuntu: apt install chromium)"
+)
+
+
+@pytest.fixture(scope="module")
+def training(tmp_path_factory: pytest.TempPathFactory) -> RunDirectory:
+    return begun_run(tmp_path_factory.mktemp("runs"))
+
+
+@pytest.fixture(scope="module")
+def address(line_agent: Agent, hostile_agent: Agent, training: RunDirectory) -> Iterator[str]:
+    """The address of a viewer of three small runs and of a shipped agent."""
+    known = {"line": line_agent, HOSTILE: hostile_agent}
+    entries = {name: Entry(name, training.path, LINE) for name in ("line", HOSTILE, "begun")}
+    entries["switches"] = entries_of(None)["switches"]
+
+    def load(entry: Entry) -> Agent:
+        return known[entry.name] if entry.name in known else loaded(entry)
+
+    server = Server(Runs(entries, load))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    yield server.address
+    server.stop()
+    thread.join(20)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    assert CHROMIUM is not None
+    with contextlib.closing(Browser(CHROMIUM)) as browser:
+        yield browser
+
+
+@pytest.fixture
+def tab(browser: Browser, address: str) -> Iterator[Tab]:
+    """A new tab; whatever the page complains about fails the test."""
+    tab = browser.tab()
+    tab.resize(1440, 900)
+    tab.open(f"{address}#line")
+    tab.wait("document.querySelectorAll('.chip').length")
+    yield tab
+    assert tab.complaints() == []
+    assert [url for url in tab.requests() if not url.startswith((address, "data:", "blob:"))] == []
+    tab.close()
+
+
+def open_run(tab: Tab, run: str) -> None:
+    tab.value(f"document.getElementById('run').value = {json.dumps(run)}; viewer.open({json.dumps(run)}).then(() => 0)")
+
+
+def set_number(tab: Tab, value: int) -> None:
+    """Ask for a value of the only attribute of the line."""
+    tab.value(
+        f"""(() => {{ const input = document.querySelector('.number input');
+        input.value = '{value}'; input.dispatchEvent(new Event('change')); }})()"""
+    )
+    tab.wait(
+        f"document.querySelector('.goal-text').textContent === 'n={value}' && document.querySelector('.verdict p')"
+    )
+
+
+def text(tab: Tab, selector: str) -> str:
+    return tab.value(f"document.querySelector({json.dumps(selector)})?.innerText ?? ''")
+
+
+def test_a_goal_is_set_and_reached_and_the_episode_is_scrubbed(tab: Tab):
+    set_number(tab, 3)
+    assert "✓ Plan: 3 transitions" in text(tab, ".verdict")
+    assert "3 transitions" in text(tab, ".plan-summary") and "90 % · 900 of 1,000" in text(tab, ".plan")
+    tab.click(".play")
+    tab.wait("document.querySelector('.scene-status.good')")
+    assert text(tab, ".scene-status") == "✓ Goal reached in 3 steps"
+    assert tab.value("document.querySelectorAll('.plan .arrived').length") == 3
+    tab.press("ArrowLeft")
+    tab.wait("document.querySelector('.counter').textContent === '2 / 3'")
+    assert tab.value("document.querySelectorAll('.plan .arrived').length") == 2
+    assert "n → 3" in text(tab, ".plan .now")
+    tab.press("Home")
+    tab.wait("document.querySelector('.scene-status').textContent === 'At the start'")
+    tab.press(" ", " ")
+    tab.wait("document.querySelector('.scene-status.good')")
+
+
+def test_a_goal_that_cannot_be_reached_says_why_and_offers_the_nearest(tab: Tab):
+    set_number(tab, 5)
+    assert "✕ No plan: no chain of transitions" in text(tab, ".verdict")
+    tab.click(".verdict .chip")
+    tab.wait("document.querySelector('.goal-text').textContent === 'n=4'")
+    tab.wait("document.querySelector('.verdict .good')")
+    tab.click(".goal-head .row button:last-child")
+    tab.wait("document.querySelector('.goal-text.soft')")
+
+
+def test_a_set_of_the_graph_becomes_the_goal(tab: Tab):
+    set_number(tab, 3)
+    tab.value("document.querySelector('canvas').focus()")
+    for key in ("ArrowRight", "ArrowRight", "ArrowRight"):
+        tab.press(key)
+    assert "n 2" in text(tab, ".tip") and "90 %, 900 of 1,000 attempts" in text(tab, ".tip")
+    tab.press("Enter", "\r")
+    tab.wait("document.querySelector('.goal-text').textContent === 'n=2'")
+
+
+def test_hostile_names_are_shown_as_text(tab: Tab):
+    open_run(tab, HOSTILE)
+    tab.wait("document.querySelectorAll('fieldset .attribute').length === 2")
+    tab.click(".segments label:nth-child(3) span")
+    tab.wait("document.querySelector('.verdict .good')")
+    assert "<script>alert(1)</script>=<b>bold</b>" in text(tab, ".goal-text")
+    assert tab.value("document.querySelectorAll('main b, main script, main img:not(.scene-image)').length") == 0
+    tab.value("viewer.player.step().then(() => 0)")
+    assert "<b>bold</b>" in text(tab, ".beliefs")
+
+
+def test_two_tabs_do_not_disturb_each_other(tab: Tab, browser: Browser, address: str):
+    other = browser.tab(f"{address}#line")
+    other.wait("document.querySelectorAll('.chip').length")
+    set_number(tab, 4)
+    set_number(other, 2)
+    for each, steps in ((tab, 4), (other, 2)):
+        each.value("viewer.player.toggle()")
+        each.wait("viewer.film.result")
+        assert each.value("viewer.film.result.steps") == steps
+    other.close()
+
+
+def test_a_run_in_training_is_followed_live(tab: Tab, training: RunDirectory):
+    open_run(tab, "begun")
+    tab.wait("document.getElementById('note').textContent.includes('contains no agent')")
+    tab.wait("document.querySelectorAll('.chart').length === 1")
+    assert "explore: sets" in text(tab, ".chart") and "Training: explore" in text(tab, ".training-status")
+    training.write_metrics({"phase": "explore", "seconds": 3, "sets": 77})
+    tab.wait("document.querySelector('.chart-value').textContent === '77'")
+
+
+def test_a_shipped_agent_reaches_a_goal_in_the_dark_and_on_a_narrow_screen(tab: Tab, tmp_path: Path):
+    tab.resize(390, 844, dark=True)
+    open_run(tab, "switches")
+    tab.wait(
+        "document.querySelectorAll('.segments').length === 4 && document.querySelector('.scene-image').naturalWidth"
+    )
+    tab.click(".attribute:nth-of-type(1) .segments label:nth-child(2) span")
+    tab.wait("document.querySelector('.verdict .good')")
+    tab.value("viewer.player.speed.value = '3'; viewer.player.toggle()")
+    tab.wait("viewer.film.result")
+    assert tab.value("viewer.film.result.success") is True
+    assert tab.value("document.documentElement.scrollWidth") <= 390
+    ground = tab.value("getComputedStyle(document.body).backgroundColor")
+    assert max(int(part) for part in ground[4:-1].split(",")) < 60
+    tab.screenshot(tmp_path / "narrow.png")
+    assert (tmp_path / "narrow.png").stat().st_size > 10_000
+
+
+def test_the_page_is_there_within_a_second_and_a_step_within_a_tenth(tab: Tab, address: str):
+    paint = tab.value("performance.getEntriesByName('first-contentful-paint')[0].startTime")
+    assert paint < 1000
+    set_number(tab, 4)
+    tab.value("viewer.player.step().then(() => 0)")
+    began = time.perf_counter()
+    tab.value("viewer.player.step().then(() => 0)")
+    assert tab.value("viewer.film.index") == 2
+    assert time.perf_counter() - began < 1.0  # a tenth on a machine that does nothing else
