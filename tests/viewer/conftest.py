@@ -1,6 +1,8 @@
 """Runs for the viewer: agents that are known by construction, and a run that is still in training."""
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -9,7 +11,9 @@ from attribute_planner.attributes import Attribute, AttributeSpace
 from attribute_planner.configuration import config_for
 from attribute_planner.environments.graph_world import GraphWorld, graph_world
 from attribute_planner.models.policy import GoalPolicy
-from attribute_planner.storage.run_directory import RunDirectory, describe_run
+from attribute_planner.storage.description import describe_run
+from attribute_planner.storage.metrics import METRICS
+from attribute_planner.storage.run_directory import RunDirectory
 from attribute_planner.viewer.runs import Entry, Runs
 from tests.probes import Oracle, numbers, table_of, with_drawn_weights
 
@@ -44,11 +48,17 @@ def hostile_agent() -> Agent:
     return agent_of(HOSTILE_WORLD, with_drawn_weights(lambda key: GoalPolicy(HOSTILE_WORLD.spec, 2, key=key)))
 
 
+def append(run: RunDirectory, line: dict[str, Any]) -> None:
+    """Write a line of metrics, as a training does."""
+    with open(run.path / METRICS, "a", encoding="utf-8") as file:
+        file.write(json.dumps(line) + "\n")
+
+
 def begun_run(folder: Path) -> RunDirectory:
     """A run that has begun to explore, and has written no checkpoint."""
     run = RunDirectory.create(folder / "begun", describe_run(LINE, config_for(LINE), seed=0))
     for epoch in range(3):
-        run.write_metrics({"phase": "explore", "seconds": epoch, "sets": 10 * epoch, "loss": float("nan")})
+        append(run, {"phase": "explore", "seconds": epoch, "sets": 10 * epoch, "loss": float("nan")})
     return run
 
 

@@ -16,7 +16,7 @@ from attribute_planner.storage.run_directory import RunDirectory
 from attribute_planner.viewer.runs import Entry, Runs, entries_of, loaded
 from attribute_planner.viewer.server import Server
 from tests.viewer.browser import Browser, Tab, find_chromium
-from tests.viewer.conftest import HOSTILE, LINE, begun_run
+from tests.viewer.conftest import HOSTILE, LINE, append, begun_run
 
 CHROMIUM = find_chromium()
 pytestmark = pytest.mark.skipif(
@@ -152,7 +152,7 @@ def test_a_run_in_training_is_followed_live(tab: Tab, training: RunDirectory):
     tab.wait("document.getElementById('note').textContent.includes('contains no agent')")
     tab.wait("document.querySelectorAll('.chart').length === 1")
     assert "explore: sets" in text(tab, ".chart") and "Training: explore" in text(tab, ".training-status")
-    training.write_metrics({"phase": "explore", "seconds": 3, "sets": 77})
+    append(training, {"phase": "explore", "seconds": 3, "sets": 77})
     tab.wait("document.querySelector('.chart-value').textContent === '77'")
 
 

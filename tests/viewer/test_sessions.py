@@ -10,7 +10,7 @@ from attribute_planner.storage.run_directory import RunDirectory
 from attribute_planner.viewer.messages import MessageError, read_message
 from attribute_planner.viewer.runs import Runs
 from attribute_planner.viewer.sessions import Session
-from tests.viewer.conftest import HOSTILE
+from tests.viewer.conftest import HOSTILE, append
 
 
 class Tab:
@@ -133,7 +133,7 @@ def test_a_run_in_training_is_followed(runs: Runs, training_run: RunDirectory):
         20,
         None,
     )
-    training_run.write_metrics({"phase": "explore", "seconds": 3, "sets": 33})
+    append(training_run, {"phase": "explore", "seconds": 3, "sets": 33})
     later = tab.ask("training", run="begun", since=3)
     assert [line["sets"] for line in later["lines"]] == [33]
     assert tab.ask("training", run="begun", since=99)["since"] == 0

@@ -15,7 +15,8 @@ from attribute_planner.diagnosis.finding import Diagnosis
 from attribute_planner.environments.interface import Environment
 from attribute_planner.errors import AttributePlannerError, unknown_name
 from attribute_planner.storage.agents import find_run, shipped_agents
-from attribute_planner.storage.run_directory import AGENT, METRICS, RunDirectory
+from attribute_planner.storage.metrics import METRICS
+from attribute_planner.storage.run_directory import AGENT, RunDirectory
 from attribute_planner.viewer.data import evidence_json, set_json
 from attribute_planner.viewer.goals import partial_example
 from attribute_planner.viewer.stage import Stage
