@@ -335,7 +335,7 @@ class Recorder:
                 self._keep(so_far, progress)
             if self._lines is not None:
                 self._lines.write({"phase": phase, "seconds": round(time.monotonic() - self._started, 3), **metrics})
-                if so_far is not None:
+                if so_far is not None and phase not in REPEATED:
                     self._lines_of_progress = self._lines.written
         self._show(phase, done, metrics)
         if time.monotonic() - self._saved > SECONDS_BETWEEN_SAVES or isinstance(so_far, Refined):
@@ -420,6 +420,9 @@ PRODUCTS = {
     "calibrate": "calibration",
 }
 """The field of `Progress` that each phase produces."""
+
+REPEATED = ("model_edges", "calibrate")
+"""What comes after practice. A resumed run does it again, and reports it again."""
 
 
 def _refined_products(refined: Refined) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from typing import Any
 from attribute_planner.errors import DamagedFileError
 from attribute_planner.files.reading import MAX_TEXT_BYTES, memory_bytes, read_file
 from attribute_planner.files.strict_json import parse_json
-from attribute_planner.files.writing import rename, sync_folder, write_synced
+from attribute_planner.files.writing import make_folder, rename, sync_folder, write_synced
 
 MANIFEST = "manifest.json"
 NEXT = ".next"
@@ -144,7 +144,7 @@ def commit(
     manifest |= {name: entry_of(content) for name, content in changed.items()} | dict(beginnings or {})
     manifest = {name: entry for name, entry in manifest.items() if name not in removed}
     for name, content in changed.items():
-        (folder / name).parent.mkdir(exist_ok=True)
+        make_folder((folder / name).parent)
         write_synced(pending(folder, name), content)
     for parent in {(folder / name).parent for name in changed} - {folder}:
         sync_folder(parent)
@@ -155,7 +155,8 @@ def commit(
     for name in changed:
         rename(pending(folder, name), folder / name)
     for name in removed:
-        (folder / name).unlink(missing_ok=True)
+        with suppress(OSError):  # it is no longer listed, and not read any more
+            (folder / name).unlink(missing_ok=True)
 
 
 def recover(folder: Path) -> None:

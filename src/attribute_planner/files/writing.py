@@ -35,6 +35,15 @@ def write_synced(path: Path, content: bytes) -> None:
         raise write_error(path, len(content), error) from error
 
 
+def make_folder(folder: Path) -> None:
+    """Make a folder in one that exists, unless it is there."""
+    try:
+        if not folder.is_dir():
+            folder.mkdir()
+    except OSError as error:
+        raise write_error(folder, 0, error) from error
+
+
 def rename(old: Path, new: Path) -> None:
     """Give a file its name; it replaces the file that had it."""
     try:

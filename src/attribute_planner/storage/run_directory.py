@@ -93,7 +93,7 @@ class RunDirectory:
         What a process left that was killed before it had saved anything does not count.
         """
         path = Path(path)
-        if path.is_file() or (path.is_dir() and not _is_free(path)):
+        if path.is_file() or (path.is_dir() and not is_free(path)):
             raise RunDirectoryError(
                 f"{path} already exists; continue that run with --resume (resume=True), or choose another directory."
             )
@@ -307,7 +307,7 @@ class RunDirectory:
         return self._checkpoint(len(self.description.attributes))[1]
 
 
-def _is_free(path: Path) -> bool:
+def is_free(path: Path) -> bool:
     """Whether a folder holds nothing but what a killed process left before it saved anything."""
     left = {*temporary_files(path), path / LOCK, path / EXPERIENCE}
     return all(each in left for each in path.iterdir()) and not any(
