@@ -33,7 +33,7 @@ LAYERS = {
     "storage": 7,
     "drawing": 8,
     "training": 9,
-    "viewer": 9,
+    "viewer": 8,
     "evaluation": 6,
     "experiments": 10,
     "__init__": 11,
@@ -43,7 +43,7 @@ LAYERS = {
 }
 """The files and folders of the package, low to high. One may import what stands as high as itself, or lower."""
 
-DRAWN_WHEN_ASKED = "drawing"
+DRAWN_WHEN_ASKED = {"drawing", "viewer"}
 """A method that draws imports what it needs when it is called: a plan draws itself, and planning needs no drawing."""
 
 NEVER = {
@@ -143,7 +143,7 @@ def upward_imports(imports: list[Import]) -> list[str]:
         for each in imports
         if (part := part_of(each.target)) is not None
         and LAYERS[part] > LAYERS[each.module.partition(".")[0]]
-        and (each.at_top or part != DRAWN_WHEN_ASKED)
+        and (each.at_top or part not in DRAWN_WHEN_ASKED)
     ]
 
 

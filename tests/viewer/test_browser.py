@@ -183,3 +183,16 @@ def test_the_page_is_there_within_a_second_and_a_step_within_a_tenth(tab: Tab, a
     tab.value("viewer.player.step().then(() => 0)")
     assert tab.value("viewer.film.index") == 2
     assert time.perf_counter() - began < 1.0  # a tenth on a machine that does nothing else
+
+
+def test_a_page_of_an_episode_is_scrubbed_without_a_server(browser: Browser, line_agent: Agent, tmp_path: Path):
+    line_agent.reach({"n": 3}).to_html(tmp_path / "episode.html")
+    tab = browser.tab(f"file://{tmp_path}/episode.html")
+    tab.wait("document.querySelector('.scene-status')")
+    assert text(tab, "h1") == "Goal: n=3"
+    assert tab.value("document.querySelectorAll('.plan .planned').length") == 3
+    tab.click(".play")
+    tab.wait("document.querySelector('.scene-status.good')")
+    assert text(tab, ".scene-status") == "✓ Goal reached in 3 steps"
+    assert tab.complaints() == []
+    tab.close()

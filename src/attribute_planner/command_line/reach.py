@@ -14,6 +14,7 @@ def reach(
     max_steps: OptionalInt = None,
     mode: str = "default",
     gif: OptionalPath = None,
+    report: OptionalPath = None,
     env: OptionalEnv = None,
     json: bool = False,
 ) -> int:
@@ -29,6 +30,7 @@ def reach(
         max_steps: Maximum number of environment steps. Default: the limit of the environment's main task.
         mode: Execution mode: `default`, or `paper` (as published); `evaluate --help` lists all.
         gif: Write an animation of the episode to this file.
+        report: Write a page of the episode to this file, FILE.html: to scrub through, with the plan and the graph.
         env: Environment of the run, as module:function. Default: the one that it was trained on.
         json: Print the result as JSON.
     """
@@ -38,11 +40,13 @@ def reach(
     use_user_compilation_cache()
     agent = ap.load(run, None if env is None else ap.make(env))
     with busy("Running the episode …"):
-        episode = agent.reach(goal, seed=seed, max_steps=max_steps, mode=mode, frames=gif is not None)
+        episode = agent.reach(goal, seed=seed, max_steps=max_steps, mode=mode, frames=bool(gif or report))
         if gif is not None:
             from attribute_planner.drawing.animation import write_gif
 
             write_gif(gif, episode)
+        if report is not None:
+            episode.to_html(report)
     if json:
         print_json(episode_to_json(episode))
     else:

@@ -1,4 +1,7 @@
-"""What a notebook shows of plans, episodes, evaluations, agents and diagnoses: short HTML without scripts."""
+"""What a notebook shows of plans, episodes, evaluations, agents and diagnoses: short HTML.
+
+Plans and episodes have the components of the viewer, in a frame of their own; the rest has no scripts.
+"""
 
 import base64
 import io
@@ -8,22 +11,21 @@ from typing import Any
 
 from attribute_planner.agent import Agent
 from attribute_planner.diagnosis.finding import Diagnosis
-from attribute_planner.drawing.animation import gif_bytes
 from attribute_planner.drawing.episode_picture import draw_episode
 from attribute_planner.drawing.graph_picture import draw_graph
 from attribute_planner.drawing.picture import FAILED, REACHED, colour_of
-from attribute_planner.drawing.plan_picture import draw_plan
 from attribute_planner.drawing.small_graph import MAX_SETS
 from attribute_planner.evaluation.evaluate import Evaluation
 from attribute_planner.planning.episode import ON_THE_WAY, Episode
 from attribute_planner.planning.plan import Plan
+from attribute_planner.viewer.episode_page import episode_page, in_notebook, plan_page
 
 MAX_ROWS = 30
 """Rows of a table that are shown."""
 
 
 def plan_html(plan: Plan) -> str:
-    """The steps of a plan with a bar for each probability, and its picture."""
+    """The steps of a plan with a bar for each probability, and the graph around it."""
     goal = f"<b>Plan for {escape(plan.goal.text(plan.space))}</b>"
     if not plan.reachable:
         return f"<p>{goal}: <span style='color:{FAILED}'>none, {escape(plan.reason)}</span></p>"
@@ -34,11 +36,11 @@ def plan_html(plan: Plan) -> str:
         )
     ]
     head = f"<p>{goal}: {len(plan.edges)} steps, probability {plan.probability:.1%}</p>"
-    return head + table_html(("", "change", "c_π", "evidence"), rows) + picture_html(draw_plan(None, plan))
+    return head + table_html(("", "change", "c_π", "evidence"), rows) + in_notebook(plan_page(plan), 460)
 
 
 def episode_html(episode: Episode) -> str:
-    """The verdict, the picture of the episode, its animation if it has frames, and where attempts ended."""
+    """The verdict, the episode to scrub through, its picture, and where attempts ended."""
     verdict, colour = ("reached", REACHED) if episode.success else ("not reached", FAILED)
     replans = f"{episode.replans} replan{'' if episode.replans == 1 else 's'}"
     words = f"{verdict} in {episode.steps} steps, {replans}"
@@ -51,7 +53,7 @@ def episode_html(episode: Episode) -> str:
         for step in episode.trace
         if step.outcome != ON_THE_WAY
     ]
-    film = f"<img alt='episode' src='data:image/gif;base64,{_base64(gif_bytes(episode))}'>" if episode.frames else ""
+    film = in_notebook(episode_page(episode), 900) if episode.trace else ""
     drawn = picture_html(draw_episode(None, episode)) if episode.trace else ""
     return head + film + drawn + table_html(("step", "attempt", "outcome"), rows)
 

@@ -95,6 +95,17 @@ class Episode:
 
         write_gif(path, self)
 
+    def to_html(self, path: Path | str | None = None) -> str:
+        """A page of one file to scrub through the episode; written to a .html file, if given.
+
+        `agent.reach(…, frames=True)` records the images of the page.
+        """
+        from attribute_planner.viewer.episode_page import episode_page, write_episode_page
+
+        if path is not None:
+            write_episode_page(path, self)
+        return episode_page(self)
+
     def _repr_html_(self) -> str:
         from attribute_planner.drawing.html import episode_html
 

@@ -114,6 +114,12 @@ class Plan:
 
         return draw_plan(path, self)
 
+    def to_html(self) -> str:
+        """A page of one file with the plan and the graph around it."""
+        from attribute_planner.viewer.episode_page import plan_page
+
+        return plan_page(self)
+
     def _repr_html_(self) -> str:
         from attribute_planner.drawing.html import plan_html
 

@@ -86,8 +86,8 @@ def plan_json(plan: Plan) -> dict[str, Any]:
     }
 
 
-def image_url(image: UInt8[np.ndarray, "H W C"]) -> str:
-    """An image as a PNG inside an address."""
+def image_url(image: UInt8[np.ndarray, "H W C"], compress_level: int = 1) -> str:
+    """An image as a PNG inside an address; a low level of compression is fast, a high one small."""
     drawn = io.BytesIO()
-    Image.fromarray(image).save(drawn, format="PNG", compress_level=1)
+    Image.fromarray(image).save(drawn, format="PNG", compress_level=compress_level)
     return "data:image/png;base64," + base64.b64encode(drawn.getvalue()).decode()

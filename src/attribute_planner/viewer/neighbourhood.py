@@ -18,8 +18,8 @@ ALTERNATIVES = 4
 DETOUR = 3
 """Transitions that are shown of the way from an alternative back to the path."""
 MAX_SETS = 160
-RINGS, NEIGHBOURS = 2, 7
-"""Without a path: how far from the current set, and how many neighbours of each set."""
+NEIGHBOURS = (6, 2)
+"""Without a path: how many neighbours of the current set are shown, and how many of each of these."""
 
 
 @dataclass
@@ -120,18 +120,19 @@ def _add_alternatives(drawn: Neighbourhood, listing: Listing, distances: Distanc
 def _add_rings(drawn: Neighbourhood, listing: Listing) -> None:
     """The neighbours that exploration saw most often, and theirs."""
     ring = [0]
-    for _ in range(RINGS):
+    for neighbours in NEIGHBOURS:
         following = []
         for place in ring:
             if drawn.number[place] < 0:
                 continue
             row = listing.edges_of(drawn.number[place])
-            often = np.argsort(-(listing.visits[row] + listing.attempts[row]), kind="stable")[:NEIGHBOURS]
+            often = np.argsort(-(listing.visits[row] + listing.attempts[row]), kind="stable")[:neighbours]
             for target in listing.target[row][often].tolist():
-                known = drawn.place_of(target)
-                at = drawn.add_beside(target, listing.values[target], place) if known is None else known
+                if drawn.place_of(target) is not None:
+                    continue
+                at = drawn.add_beside(target, listing.values[target], place)
                 if at is None:
                     return
-                following += [at] if known is None else []
+                following.append(at)
                 drawn.edges[place, at] = None
         ring = following

@@ -136,6 +136,7 @@ def _listen(port: int) -> socket.socket:
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((LOOPBACK, port))
+        listening.listen()
     except (OSError, OverflowError) as error:
         listening.close()
         raise ConfigurationError(f"Port {port} cannot be used: {error}. Choose another one with --port.") from error

@@ -8,6 +8,7 @@ from typing import Any
 from attribute_planner.agent import Agent
 from attribute_planner.drawing.diagnosis_page import diagnosis_page
 from attribute_planner.errors import AttributePlannerError
+from attribute_planner.planning.executor import EXECUTORS
 from attribute_planner.viewer.data import space_json
 from attribute_planner.viewer.frames import FrameWriter
 from attribute_planner.viewer.goals import asked_json, example_goals, goal_json
@@ -51,9 +52,10 @@ class Session:
                 self._stage = None
 
     def runs(self, message: Message) -> Answer:
-        """The runs to choose from."""
+        """The runs and the execution modes to choose from; the default comes first."""
         del message
-        return {"runs": self._runs.listed()}
+        modes = sorted(EXECUTORS, key=lambda name: name != "default")
+        return {"runs": self._runs.listed(), "modes": modes}
 
     def open(self, message: Message) -> Answer:
         """Show a run: its attributes, its first scene and examples of goals."""

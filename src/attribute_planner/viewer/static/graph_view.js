@@ -57,7 +57,8 @@ export class GraphView {
     this.nodes = graph.nodes.map((node) => ({ ...node, x: node.column * GAP.x, y: node.row * GAP.y, label: "", box: node.row ? SIDE : BOX }));
     this.edges = graph.edges.map((edge) => ({ ...edge, from: this.nodes[edge.source], to: this.nodes[edge.target] }));
     for (const { from, to } of this.edges) if (!to.label) to.label = space.change(from.values, to.values, 1);
-    if (this.nodes[0] && !this.nodes[0].label) this.nodes[0].label = "start";
+    const step = this.film.frames.findIndex((frame) => frame.graph === graph);
+    if (this.nodes.length) this.nodes[0].label = step > 0 ? `step ${this.film.frames[step].step}` : "start";
   }
 
   fit() {

@@ -33,6 +33,7 @@ class Viewer {
 
   listen() {
     find("run").addEventListener("change", () => this.open(find("run").value));
+    find("mode").addEventListener("change", () => this.goal && this.ask(this.goal));
     find("restart").addEventListener("click", () => this.start(Math.floor(Math.random() * 1e6)));
     find("seed").addEventListener("change", () => this.start(Math.max(0, Math.round(Number(find("seed").value)) || 0)));
     for (const tab of document.querySelectorAll("[role=tab]")) tab.addEventListener("click", () => this.turn(tab.dataset.view));
@@ -56,7 +57,8 @@ class Viewer {
   async connected(connected) {
     find("offline").hidden = connected;
     if (!connected) return;
-    const { runs } = await this.connection.ask("runs");
+    const { runs, modes } = await this.connection.ask("runs");
+    if (!find("mode").options.length) replaceContent(find("mode"), modes.map((mode) => element("option", {}, mode)));
     const wanted = decodeURIComponent(location.hash.slice(1));
     const known = runs.some(({ id }) => id === wanted);
     replaceContent(find("run"), runs.map(({ id, name }) => element("option", { value: id }, name)));
@@ -136,7 +138,7 @@ class Viewer {
     const turn = this.asked;
     try {
       if (!this.begun) {
-        await this.connection.ask("begin", { goal: this.goal });
+        await this.connection.ask("begin", { goal: this.goal, mode: find("mode").value });
         this.begun = true;
       }
       const { frames, result } = await this.connection.ask("step", { count: size });

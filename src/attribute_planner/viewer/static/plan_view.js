@@ -34,7 +34,7 @@ export class PlanView {
     const rows = film.events().map((event) => this.past(event));
     if (!done) rows.push(...plan.edges.map((edge, i) => this.planned(plan, edge, i)));
     replaceContent(this.list, rows);
-    this.list.querySelector(".now")?.scrollIntoView({ block: "nearest" });
+    keepInSight(this.list.querySelector(".now"), this.list.closest(".card"));
   }
 
   verdict() {
@@ -86,4 +86,12 @@ export function summaryOf(plan) {
   const within = plan.horizon ? ` within ${count(plan.horizon, "step")}` : "";
   const chance = plan.probability === null ? "by analogy with the nearest known set" : `${percent(plan.probability)}${within}`;
   return element("span", {}, element("strong", {}, count(plan.edges.length, "transition")), ` · ${chance}`);
+}
+
+// Scroll a card, never the whole page, so that an element of it is seen.
+function keepInSight(inside, card) {
+  if (!inside || !card || card.scrollHeight <= card.clientHeight) return;
+  const [box, frame] = [inside.getBoundingClientRect(), card.getBoundingClientRect()];
+  if (box.top < frame.top) card.scrollTop -= frame.top - box.top + 60;
+  else if (box.bottom > frame.bottom) card.scrollTop += box.bottom - frame.bottom + 60;
 }
