@@ -62,7 +62,9 @@ export class BeliefView {
     shown.sort((a, b) => Number(asked(b)) - Number(asked(a)) || a - b);
     const errors = rows.filter(wrong).length;
     this.note.textContent = !certainty
-      ? "The environment tells the attributes."
+      ? truth
+        ? "The environment tells the attributes."
+        : "As the agent detected them."
       : errors
         ? `The detector is wrong about ${count(errors, "attribute")}.`
         : truth
