@@ -272,8 +272,8 @@ PUBLISHED_PRACTICE: dict[str, dict[str, int]] = {
     "starcraft-small": {"steps": 14_000_000, "num_envs": 256},
     "starcraft-large": {"steps": 14_000_000, "num_envs": 256},
 }
-"""Budgets of practice as published. The paper states the steps in StarCraft; the others are those after which success no
-longer rises (`experiments.published_search`)."""
+"""Budgets of practice as published. The paper states the steps in StarCraft; the others are those after which success
+no longer rises (`experiments.published_search`)."""
 
 STARCRAFT_STEPS = ReinforceConfig(learning_rate=3e-3, entropy_coef=0.003)
 PUBLISHED_LEARNING: dict[str, ReinforceConfig] = {
@@ -299,8 +299,8 @@ def paper_config(env: Environment | str) -> TrainConfig:
 
     env: an environment, or the name of a built-in one.
 
-    What the paper does not state (optimiser, step size, entropy bonus, number of environments, steps in the grid worlds)
-    was chosen by a search on other seeds and tasks than those that are reported.
+    What the paper does not state (optimiser, step size, entropy bonus, number of environments, steps in the grid
+    worlds) was chosen by a search on other seeds and tasks than those that are reported.
     """
     name = env if isinstance(env, str) else env.name
     config = default_config(name) if isinstance(env, str) or name in PRESETS else host_on_policy_config(env.spec)

@@ -18,9 +18,20 @@ from attribute_planner.experiments.aggregates import (
     shown_aggregate,
 )
 from attribute_planner.experiments.doc_tables import SECTION, filled
+from attribute_planner.experiments.dot_plots import Dot, dot_plot
+from attribute_planner.experiments.marks import marked
+from attribute_planner.experiments.outdated import newest
 from attribute_planner.experiments.plots import PLOTS, Line, Plot, digest_in, draw_plot, sample_size_plot
 from attribute_planner.experiments.records import Record, read_records, write_record
-from attribute_planner.experiments.report import markdown_table, records_at, report_text, summary_text, write_report
+from attribute_planner.experiments.report import (
+    dot_plots,
+    markdown_table,
+    quoted,
+    records_at,
+    report_text,
+    summary_text,
+    write_report,
+)
 from attribute_planner.experiments.run_one import is_current
 from attribute_planner.experiments.run_specs import RUN_SPECS
 from attribute_planner.experiments.runs import OURS, PUBLISHED, Execution, Measurement, Run, planner_config
@@ -30,13 +41,13 @@ from attribute_planner.experiments.tables.layout import (
     PERCENT,
     Column,
     Entry,
+    Quote,
     Row,
     Source,
     Table,
     entry,
     scalar,
 )
-from attribute_planner.experiments.verdicts import verdicts_of
 from attribute_planner.storage.settings import settings_to_json
 from tests.experiments.test_records import RECORD, result_of
 
@@ -102,20 +113,16 @@ def test_where_the_paper_has_a_bound_all_that_is_below_it_is_alike():
     table = Table(
         "probe", "", "", (Column("wrong", ERROR),), (Row("AP", "", (scalar("good", "edges", 30, bound=True),)),)
     )
-    assert "| AP | < 30 · " in markdown_table(table, [record_of("good", 0, 0.8, edges=0.24)])
-    assert verdicts_of(table, [record_of("good", 0, 0.8, edges=0.24)]) == [
-        "AP: no significant difference from the paper on wrong (24 against < 30)."
-    ]
+    assert marked(table, [record_of("good", 0, 0.8, edges=0.24)]).entries == [["< 30 → 24 ✓"]]
+    assert marked(table, [record_of("good", 0, 0.8, edges=0.35)]).entries == [["< 30 → 35 ✗¹"]]
 
 
 def test_seeds_that_differ_much_are_named():
     records = [record_of("good", seed, success) for seed, success in enumerate((0.1, 0.95, 0.99))]
-    assert verdicts_of(TABLE, records)[:2] == [
-        "AP (no tasks): lower than the paper on edges (25 against 30); "
-        "no significant difference from the paper on craft (68.0 against 40.0).",
-        "Seeds differ by 25 points or more: AP (no tasks) on craft (10.0 to 99.0).",
-    ]
-    assert not any("differ by" in sentence for sentence in verdicts_of(TABLE, TWO_SEEDS))
+    assert (
+        "Seeds differ by 25 points or more: AP (no tasks) on craft (10.0 to 99.0)." in marked(TABLE, records).footnotes
+    )
+    assert not any("differ by" in sentence for sentence in marked(TABLE, TWO_SEEDS).footnotes)
 
 
 @pytest.mark.parametrize("rates", [(0.02, 1.0, 1.0), (1.0, 1.0), (0.0, 0.0), (0.0, 1.0), (0.001, 0.004, 0.002)])
@@ -163,20 +170,39 @@ def test_a_table_stands_beside_the_papers_numbers():
     assert markdown_table(TABLE, TWO_SEEDS).splitlines() == [
         "| | trained on | craft | edges | seeds |",
         "|---|---|---|---|---|",
-        "| theirs | tasks | 50.0 · not measured yet | – | 0 |",
-        "| AP | no tasks | 40.0 · 85.0 [21.5, 100] | 30 · 25 [12.3, 37.7] | 2 |",
-        "| ours | no tasks | – · not measured yet | – · not measured yet | 0 |",
+        "| theirs | tasks | 50.0 → not measured yet | – | 0 |",
+        "| AP | no tasks | 40.0 → 85.0 [21.5, 100] ✓ | 30 → 25 [12.3, 37.7] ✓ | 2 |",
+        "| ours | no tasks | not measured yet | not measured yet | 0 |",
     ]
 
 
-def test_a_table_is_read_as_its_numbers_say():
+def test_numbers_below_the_papers_have_a_footnote_with_the_reason():
     records = [record_of("good", 0, 0.8, edges=24), record_of("poor", 0, 0.1)]
-    assert verdicts_of(TABLE, records) == [
-        "AP (no tasks): higher than the paper on craft (80.0 against 40.0); "
-        "lower than the paper on edges (24 against 30).",
-        "ours (no tasks): lower than the paper on craft (10.0 against 40.0).",
+    table = replace(TABLE, rows=(*TABLE.rows[:2], replace(TABLE.rows[2], below="It is too small.")))
+    found = marked(table, records)
+    assert found.entries[1:] == [["40.0 → 80.0 [73.9, 85.0] ✓", "30 → 24 ✗¹"], ["10.0 [6.6, 14.9] ✗²", "25"]]
+    assert found.footnotes == [
+        "✗¹ The cause is not measured yet.",
+        "✗² It is too small.",
         "Not measured yet: theirs (tasks).",
     ]
+
+
+def test_a_quote_has_the_means_of_its_numbers():
+    numbers = (entry("good", "craft", PUBLISHED), scalar("good", "edges"))
+    table = replace(TABLE, quote=Quote("It solves {} % with {} edges.", numbers))
+    assert quoted(table, TWO_SEEDS) == ["It solves 85.0 % with 25 edges."]
+    assert quoted(table, []) == []
+
+
+def test_the_plot_of_a_table_shows_both_numbers_and_the_interval():
+    plot = dot_plot(TABLE, TWO_SEEDS)
+    assert plot is not None
+    (panel,) = plot.panels
+    assert panel.title == "craft"
+    assert panel.dots[0] == Dot("theirs, tasks", 50.0, None, None)
+    assert panel.dots[1] == Dot("AP", 40.0, 85.0, (21.47, 100.0))
+    assert dot_plot(TABLE, []) is None
 
 
 def test_the_summary_shows_what_is_measured_and_names_the_rest():
@@ -225,20 +251,32 @@ def test_the_number_of_examples_is_that_of_the_scale(scale: str, examples: float
     assert ("rows have 1,000" in report_text([record], scale, {})) == (scale == "small")
 
 
-def test_a_record_of_other_settings_is_named():
+def test_a_record_of_other_settings_is_marked_until_there_is_a_newer_one():
     run = Run(RUN_SPECS["crafting-default"], 0, "paper")
     config = settings_to_json(planner_config(run))
-    record = replace(RECORD, run=run.name, run_spec="crafting-default", scale="paper", configuration={"config": config})
+    result = result_of(Measurement("craft", OURS), 0.5)
+    record = replace(
+        RECORD,
+        run=run.name,
+        run_spec="crafting-default",
+        scale="paper",
+        configuration={"config": config},
+        results=[result],
+    )
     assert is_current(record, run)
-    assert "have changed since" not in report_text([record], "paper", {})
+    assert "†" not in report_text([record], "paper", {})
     inverse = config["practise"]["inverse"] | {"symmetric": not config["practise"]["inverse"]["symmetric"]}
     unused = config | {"practise": config["practise"] | {"inverse": inverse}}
     assert is_current(replace(record, configuration={"config": unused}), run)
     changed = config | {"explore": config["explore"] | {"steps": 7}}
     older = config | {"practise": {"haste": 1}}
     for other in (changed, older):
-        outdated = replace(record, configuration={"config": other})
-        assert f"have changed since: {run.name}." in report_text([outdated], "paper", {})
+        outdated = replace(record, configuration={"config": other}, run="paper-crafting-default-1", seed=1)
+        assert "✓†" in report_text([outdated], "paper", {}) or "✗¹†" in report_text([outdated], "paper", {})
+        assert "Trained with other settings" in report_text([outdated], "paper", {})
+        both = newest([record, outdated])
+        assert [len(each.results) for each in both] == [1, 0]
+        assert "†" not in report_text(both, "paper", {})
 
 
 def test_the_report_names_the_version_of_the_records():
@@ -259,7 +297,9 @@ def test_the_committed_pictures_show_the_committed_records():
     records = records_at(RECORDS, "paper")
     plots = [plot for make in PLOTS if (plot := make(records)).lines]
     folder = RECORDS.parent / "pictures" / "paper"
-    assert {path.stem: digest_in(path) for path in folder.glob("*.svg")} == {plot.name: plot.digest for plot in plots}
+    expected = {plot.name: plot.digest for plot in plots}
+    expected |= {f"{plot.name}-table": plot.digest for plot in dot_plots(records)}
+    assert {path.stem: digest_in(path) for path in folder.glob("*.svg")} == expected
 
 
 @pytest.mark.parametrize("page", DOCUMENTS, ids=lambda page: page.name)

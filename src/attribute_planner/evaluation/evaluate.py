@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import jax
@@ -67,39 +67,45 @@ def evaluate(
     episodes: int = 1000,
     mode: str = "default",
     seed: int = 0,
+    max_steps: int | None = None,
     progress: bool = False,
 ) -> Evaluation:
     """The success rate of an agent on new tasks, none of them solved at the start.
 
     task: name of a task of the environment; the main task by default.
     mode: the execution mode, a name in `EXECUTORS`.
+    max_steps: most environment steps of an episode; those of the task by default.
     progress: show a progress bar.
     """
     require_positive("episodes", episodes)
+    chosen = agent.task(task)
+    if max_steps is not None:
+        require_positive("max_steps", max_steps)
+        chosen = replace(chosen, max_steps=max_steps)
     if not progress:
-        return _evaluate(agent, task, episodes, mode, seed, None)
+        return _evaluate(agent, chosen, episodes, mode, seed, None)
     from attribute_planner.drawing.progress_bars import EpisodeBar
 
     with EpisodeBar(episodes) as bar:
-        return _evaluate(agent, task, episodes, mode, seed, bar.show)
+        return _evaluate(agent, chosen, episodes, mode, seed, bar.show)
 
 
 def _evaluate(
-    agent: Agent, task: str | None, episodes: int, mode: str, seed: int, watch: Callable[[int], None] | None
+    agent: Agent, task: Task, episodes: int, mode: str, seed: int, watch: Callable[[int], None] | None
 ) -> Evaluation:
     """The same; `watch` is called after every step with the number of episodes that have ended."""
-    chosen, executor = agent.task(task), executor_named(mode)
+    executor = executor_named(mode)
     done: list[Episode] = []
     solvable: list[bool] = []
     for batch_key in batch_keys(seed):
         count = min(AT_ONCE, episodes - len(done))
         ended = None if watch is None else partial(_watch_from, watch, len(done))
-        attempted, solved = attempt_tasks(agent, chosen, count, executor, key=batch_key, watch=ended)
+        attempted, solved = attempt_tasks(agent, task, count, executor, key=batch_key, watch=ended)
         done += attempted
         solvable += solved
         if len(done) >= episodes:
             break
-    return _summary(agent, chosen, mode, done, solvable)
+    return _summary(agent, task, mode, done, solvable)
 
 
 def _watch_from(watch: Callable[[int], None], before: int, ended: int) -> None:

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from attribute_planner.errors import unknown_name
+from attribute_planner.experiments.marks import marked
 from attribute_planner.experiments.records import Record
-from attribute_planner.experiments.report import markdown_table, summary_text
+from attribute_planner.experiments.report import markdown_table, quoted, summary_text
 from attribute_planner.experiments.tables import SUMMARY, TABLES
-from attribute_planner.experiments.verdicts import verdicts_of
 
 SECTION = re.compile(r"<!-- results: (?P<name>[\w-]+) -->\n.*?<!-- results: (?P=name) -->", re.DOTALL)
 
@@ -35,5 +35,5 @@ def _contents(name: str, records: Sequence[Record]) -> str:
     if name not in TABLES:
         raise unknown_name("table", name, [SUMMARY.name, *TABLES])
     table = TABLES[name]
-    sentences = [f"- {sentence}" for sentence in (*verdicts_of(table, records), *table.notes)]
-    return "\n".join([markdown_table(table, records), "", *sentences])
+    sentences = [f"- {sentence}" for sentence in (*marked(table, records).footnotes, *table.notes)]
+    return "\n".join([*quoted(table, records), "", markdown_table(table, records), "", *sentences]).lstrip()

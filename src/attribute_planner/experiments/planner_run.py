@@ -100,7 +100,12 @@ def _evaluation_of(directory: RunDirectory, env: Environment | None) -> Evaluate
     def measured(measurement: Measurement, episodes: int, seed: int) -> Evaluation:
         how = measurement.execution
         return evaluate(
-            agent(how.model_edges, how.estimator), measurement.task, episodes=episodes, mode=how.mode, seed=seed
+            agent(how.model_edges, how.estimator),
+            measurement.task,
+            episodes=episodes,
+            mode=how.mode,
+            seed=seed,
+            max_steps=how.max_steps,
         )
 
     return measured

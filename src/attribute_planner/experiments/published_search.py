@@ -56,8 +56,9 @@ GRID_WORLD: dict[str, tuple[str, ...]] = {
     "300m-2048-low-entropy": _practice(300_000_000, 2_048, 2e-3, 0.001),
     "300m-2048-anneal": _practice(300_000_000, 2_048, 2e-3, 0.003, ANNEAL),
     "300m-1024-small-steps": _practice(300_000_000, 1_024, 1e-3, 0.003),
-    "1000m-2048": _practice(1_000_000_000, 2_048, 2e-3, 0.003),
-    "1000m-2048-anneal": _practice(1_000_000_000, 2_048, 2e-3, 0.003, ANNEAL),
+    "500m-2048-low-entropy": _practice(500_000_000, 2_048, 2e-3, 0.001),
+    "500m-2048": _practice(500_000_000, 2_048, 2e-3, 0.003),
+    "500m-2048-high-entropy": _practice(500_000_000, 2_048, 2e-3, 0.01),
 }
 STARCRAFT: dict[str, tuple[str, ...]] = {
     "256": _starcraft(256, 3e-3, 0.003),
@@ -66,11 +67,10 @@ STARCRAFT: dict[str, tuple[str, ...]] = {
     "64-small-steps": _starcraft(64, 1e-3, 0.003),
     "64-high-entropy": _starcraft(64, 3e-3, 0.01),
 }
+FOR_SWITCHES = ("100m-512", "300m-2048-low-entropy", "300m-1024-small-steps")
 CANDIDATES: dict[str, dict[str, tuple[str, ...]]] = {
-    "switches": {name: GRID_WORLD[name] for name in list(GRID_WORLD)[:5]},
-    "crafting": {
-        name: GRID_WORLD[name] for name in ("300m-2048", "300m-2048-anneal", "1000m-2048", "1000m-2048-anneal")
-    },
+    "switches": {name: GRID_WORLD[name] for name in GRID_WORLD if not name.startswith("500m")},
+    "crafting": {name: GRID_WORLD[name] for name in GRID_WORLD if name not in FOR_SWITCHES},
     "blocks": {
         "20m": _blocks(20_000_000),
         "20m-sampled": _blocks(20_000_000, "practise.deterministic=false"),

@@ -24,6 +24,7 @@ class Result:
     mean_steps: environment steps of the successful episodes; `None` if there were none.
     mean_replans, planned: replans per episode, and mean probability of the first plans; `None` for a baseline.
     seconds: duration of the measurement.
+    limit: the step limit of the measurement, if it is not that of the task.
     """
 
     task: str
@@ -38,11 +39,12 @@ class Result:
     planned: float | None
     max_steps: int
     seconds: float
+    limit: int | None = None
 
     @property
     def measurement(self) -> Measurement:
         """What was measured."""
-        return Measurement(self.task, Execution(self.mode, self.estimator, self.model_edges))
+        return Measurement(self.task, Execution(self.mode, self.estimator, self.model_edges, self.limit))
 
 
 @dataclass(frozen=True)
@@ -89,8 +91,13 @@ def record_path(folder: Path, run: Run) -> Path:
 def write_record(folder: Path, record: Record) -> None:
     """Write a record atomically: an interruption leaves the old or the new one."""
     folder.mkdir(parents=True, exist_ok=True)
-    text = json.dumps({"format": FORMAT, **asdict(record)}, indent=1, allow_nan=False)
+    saved = asdict(record) | {"results": [_without_none(asdict(result), "limit") for result in record.results]}
+    text = json.dumps({"format": FORMAT, **saved}, indent=1, allow_nan=False)
     write_bytes(folder / f"{record.run}.json", _short_lists_on_one_line(text).encode() + b"\n")
+
+
+def _without_none(saved: dict[str, Any], name: str) -> dict[str, Any]:
+    return {key: value for key, value in saved.items() if key != name or value is not None}
 
 
 def read_record(folder: Path, run: Run) -> Record | None:

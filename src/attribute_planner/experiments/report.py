@@ -5,20 +5,19 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from attribute_planner.experiments.aggregates import aggregate_of, shown, shown_aggregate, shown_of_paper
+from attribute_planner.experiments.aggregates import aggregate_of, shown, shown_aggregate
+from attribute_planner.experiments.dot_plots import DotPlot, dot_plot, draw_dots
+from attribute_planner.experiments.marks import AT_LEAST, BELOW, OTHER_SETTINGS, OUTDATED, marked
+from attribute_planner.experiments.outdated import is_outdated, newest, outdated_runs
 from attribute_planner.experiments.plots import PLOTS, draw_plot
 from attribute_planner.experiments.records import Record, read_records
-from attribute_planner.experiments.run_one import is_current
 from attribute_planner.experiments.run_specs import RUN_SPECS
 from attribute_planner.experiments.runs import SCALES
-from attribute_planner.experiments.tables import SUMMARY, TABLES, run_of
-from attribute_planner.experiments.tables.layout import PERCENT, Column, Entry, Row, Table
-from attribute_planner.experiments.verdicts import verdicts_of
+from attribute_planner.experiments.tables import SUMMARY, TABLES
+from attribute_planner.experiments.tables.layout import COUNT, PERCENT, Entry, Row, Table
 
 REPORTS = {"paper": Path("REPRODUCTION.md"), "small": Path("reproduction/small.md")}
 """The path of the report of each scale."""
-MIGRATED = "0.1"
-"""The version whose records were converted to today's names."""
 PICTURES = "pictures"
 """The folder of the plots, next to that of the records."""
 
@@ -35,13 +34,21 @@ def write_report(report: Path, records: Path, scale: str) -> None:
         if plot.lines:
             draw_plot(folder / f"{plot.name}.svg", plot)
             links[plot.name] = _seen_from(report.parent, folder / f"{plot.name}.svg")
+    for dots in dot_plots(found):
+        draw_dots(folder / f"{dots.name}-table.svg", dots)
+        links[f"{dots.name}-table"] = _seen_from(report.parent, folder / f"{dots.name}-table.svg")
     report.parent.mkdir(parents=True, exist_ok=True)
     report.write_text(report_text(found, scale, links), encoding="utf-8")
 
 
+def dot_plots(records: Sequence[Record]) -> list[DotPlot]:
+    """The plots of the tables with success rates."""
+    return [plot for table in TABLES.values() if (plot := dot_plot(table, records)) is not None]
+
+
 def records_at(folder: Path, scale: str) -> list[Record]:
-    """All records of a scale whose run specifications exist."""
-    return [each for each in read_records(folder) if each.scale == scale and each.run_spec in RUN_SPECS]
+    """The records of a scale whose run specifications exist, newer ones in place of outdated ones."""
+    return newest([each for each in read_records(folder) if each.scale == scale and each.run_spec in RUN_SPECS])
 
 
 def report_text(records: Sequence[Record], scale: str, pictures: Pictures) -> str:
@@ -51,7 +58,6 @@ def report_text(records: Sequence[Record], scale: str, pictures: Pictures) -> st
         _introduction(records, scale),
         *(table_section(table, records, scale, pictures) for table in TABLES.values()),
         hardware_section(records),
-        *_outdated(records),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -69,13 +75,12 @@ def _introduction(records: Sequence[Record], scale: str) -> str:
 Every table of the paper with the paper's numbers and ours. `{command}` generates this file from {len(records)} records.
 {_versions(records)}{small}
 
-- Success in % of {episodes:,} tasks per seed. An entry reads *paper's number · our mean over seeds [95 % interval]*.
-  The interval is a t-interval over seeds, cut off at the bounds of the quantity; its standard error is at least that of
-  all tasks pooled. With one seed it is Wilson's interval over tasks.
-- The paper gives no intervals, so its numbers are taken as exact. "No significant difference" means that a two-sided
-  one-sample t-test over seeds (with one seed: Wilson's score test) does not reject the paper's number at the level 5 %,
-  that is, our interval contains it. It does not show that the two are equal.
-- Rows with "all our changes" are not in the paper; they are compared with its agent (AP)."""
+- An entry reads *paper's number → our mean over seeds [95 % interval]*, in % of {episodes:,} tasks per seed.
+  {AT_LEAST}: at least the paper's number, or not significantly different from it. {BELOW}: below it. Rows that the
+  paper does not have are compared with its agent (AP).
+- The interval is a t-interval over seeds, cut off at the bounds of the quantity, and at least as wide as that of all
+  tasks pooled; with one seed it is Wilson's interval over tasks. The paper gives no intervals: its numbers are taken as
+  exact, and a number is not significantly different if its interval contains the paper's."""
 
 
 def _versions(records: Sequence[Record]) -> str:
@@ -96,11 +101,18 @@ def table_section(table: Table, records: Sequence[Record], scale: str, pictures:
     parts = [
         f"## {table.title}",
         f"{table.where[0].upper() + table.where[1:]}. `{command}`",
+        *quoted(table, records),
         markdown_table(table, records),
-        "\n".join(f"- {sentence}" for sentence in (*verdicts_of(table, records), *table.notes_at(scale))),
-        *(f"![{PLOT_TITLES[name]}]({pictures[name]})" for name in PLOTS_OF.get(table.name, ()) if name in pictures),
+        "\n".join(f"- {sentence}" for sentence in (*marked(table, records).footnotes, *table.notes_at(scale))),
+        *(f"![{title}]({pictures[name]})" for name, title in _plots_of(table) if name in pictures),
     ]
     return "\n\n".join(parts)
+
+
+def _plots_of(table: Table) -> list[tuple[str, str]]:
+    """Names and titles of the plots of a table."""
+    dots = (f"{table.name}-table", f"{table.title}: success of the paper and ours")
+    return [dots, *((name, PLOT_TITLES[name]) for name in PLOTS_OF.get(table.name, ()))]
 
 
 PLOTS_OF = {"sample-size": ("sample-size",), "exploration": ("edges",), "grid-worlds": ("success",)}
@@ -117,13 +129,8 @@ def markdown_table(table: Table, records: Sequence[Record]) -> str:
     trained = any(row.training for row in table.rows)
     head = ["", *(["trained on"] if trained else []), *(column.label for column in table.columns), "seeds"]
     rows = [
-        [
-            row.label,
-            *([row.training] if trained else []),
-            *(_entry_text(entry, column, records) for entry, column in zip(row.entries, table.columns, strict=True)),
-            _seeds(table, row, records),
-        ]
-        for row in table.rows
+        [row.label, *([row.training] if trained else []), *texts, _seeds(table, row, records)]
+        for row, texts in zip(table.rows, marked(table, records).entries, strict=True)
     ]
     return markdown([head, *rows])
 
@@ -134,11 +141,17 @@ def markdown(rows: Sequence[Sequence[str]]) -> str:
     return "\n".join([lines[0], "|" + "---|" * len(rows[0]), *lines[1:]])
 
 
-def _entry_text(entry: Entry, column: Column, records: Sequence[Record]) -> str:
-    theirs = shown_of_paper(entry.published, column.kind, bound=entry.bound)
-    if entry.ours is None:
-        return "–" if entry.published is None else f"{theirs} · not measured yet"
-    return f"{theirs} · {shown_aggregate(aggregate_of(entry.ours, records, column.kind), column.kind)}"
+def quoted(table: Table, records: Sequence[Record]) -> list[str]:
+    """The result of a table in a sentence or two, if all of its numbers are measured."""
+    if table.quote is None:
+        return []
+    sources = [entry.ours for entry in table.quote.entries if entry.ours is not None]
+    numbers = [aggregate_of(source, records, COUNT if isinstance(source.value, str) else PERCENT) for source in sources]
+    kinds = [COUNT if isinstance(source.value, str) else PERCENT for source in sources]
+    if any(number is None for number in numbers):
+        return []
+    means = [shown(number.mean, kind) for number, kind in zip(numbers, kinds, strict=True) if number is not None]
+    return [table.quote.text.format(*means)]
 
 
 def _seeds(table: Table, row: Row, records: Sequence[Record]) -> str:
@@ -154,17 +167,19 @@ def summary_text(records: Sequence[Record]) -> str:
     measured = [row for row in SUMMARY.rows if _seeds(SUMMARY, row, records) != "0"]
     missing = [row.label for row in SUMMARY.rows if row not in measured]
     head = ["", *(column.label for column in SUMMARY.columns)]
-    rows = [[row.label, *(_summed_up(entry, records) for entry in row.entries)] for row in measured]
+    outdated = outdated_runs(records)
+    rows = [[row.label, *(_summed_up(entry, records, outdated) for entry in row.entries)] for row in measured]
+    old = f"\n\n{OTHER_SETTINGS}" if any(OUTDATED in text for row in rows for text in row) else ""
     later = f"\n\nNot measured yet: {'; '.join(missing)}." if missing else ""
-    return markdown([head, *rows]) + later
+    return markdown([head, *rows]) + old + later
 
 
-def _summed_up(entry: Entry, records: Sequence[Record]) -> str:
+def _summed_up(entry: Entry, records: Sequence[Record], outdated: frozenset[str]) -> str:
     if entry.ours is None:
         return shown(entry.published or 0.0, PERCENT)
     number = aggregate_of(entry.ours, records, PERCENT)
     seeds = "" if number is None else f" ({number.seeds} seed{'s' * (number.seeds > 1)})"
-    return shown_aggregate(number, PERCENT) + seeds
+    return shown_aggregate(number, PERCENT) + seeds + OUTDATED * is_outdated(entry.ours, records, outdated)
 
 
 def hardware_section(records: Sequence[Record]) -> str:
@@ -189,13 +204,6 @@ def hardware_section(records: Sequence[Record]) -> str:
 
 
 SUMS = "Minutes are summed over runs. Many runs shared a machine, which was therefore busy for less time than the sum."
-
-
-def _outdated(records: Sequence[Record]) -> list[str]:
-    """A sentence on records whose settings differ from today's, if there are any; those of 0.1 are not compared."""
-    newer = [record for record in records if record.trained["version"] != MIGRATED]
-    old = [record.run for record in newer if not is_current(record, run_of(record))]
-    return [f"Recorded with settings that have changed since: {', '.join(old)}."] if old else []
 
 
 def _machine(record: Record) -> str:

@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from attribute_planner.errors import AttributePlannerError
 from attribute_planner.experiments.baseline_run import is_baseline_config, trained_baseline
@@ -55,8 +56,12 @@ def train_or_load(run: Run, run_dir: Path, say: Say) -> Trained:
 
 def is_current(record: Record, run: Run) -> bool:
     """Whether the record was made with the settings that the run has today."""
-    trained = record.configuration["config"]
-    return is_baseline_config(trained, run) if run.spec.is_baseline else is_planner_config(trained, run)
+    return has_settings(record.configuration["config"], run)
+
+
+def has_settings(saved: dict[str, Any], run: Run) -> bool:
+    """Whether saved settings are those that the run has today."""
+    return is_baseline_config(saved, run) if run.spec.is_baseline else is_planner_config(saved, run)
 
 
 def _other_settings(run: Run, folders: Folders) -> AttributePlannerError:
@@ -102,6 +107,7 @@ def measure(trained: Trained, measurement: Measurement, episodes: int, seed: int
         planned=_number(evaluation.planned),
         max_steps=evaluation.max_steps,
         seconds=round(time.monotonic() - started, 1),
+        limit=measurement.execution.max_steps,
     )
 
 

@@ -25,11 +25,13 @@ class Execution:
     mode: the name of an executor; `reactive` for a baseline, which does not plan.
     estimator: the estimator of c_π.
     model_edges: whether the table includes model-generated edges.
+    max_steps: most environment steps of an episode; `None` for those of the task.
     """
 
     mode: str = "default"
     estimator: str = "posterior"
     model_edges: bool = True
+    max_steps: int | None = None
 
 
 PUBLISHED = Execution("paper", "ratio", model_edges=False)

@@ -16,10 +16,11 @@ LOOKAHEAD = Execution("default", "ratio", model_edges=False)
 WITHOUT_MODEL_ERROR = Execution("trust-model", "ratio", model_edges=False)
 MODEL_EDGES = Execution("paper", "ratio", model_edges=True)
 WITHOUT_MODEL_EDGES = Execution("default", "posterior", model_edges=False)
+TWENTY_DROPS = Execution("paper", "ratio", model_edges=False, max_steps=20)
+"""The published execution of the 1-step tasks, with the step limit of the other tasks."""
+ONE_STEP = ("1-step", "1-step-underspecified")
 WITHOUT_LOOKAHEAD = Execution("no-lookahead", "posterior", model_edges=True)
 
-PLAIN_RATIO = ("practise.decay=1",)
-"""The policy is fixed while it practises, so the statistics need no decay; the paper mentions none for the blocks."""
 WITH_FORWARD_MODEL = ("forward_model.learn=true", "forward_model.symmetric=false")
 """A forward model in addition to the published training."""
 
@@ -64,13 +65,14 @@ def _sized(environment: str, size: str) -> list[RunSpec]:
     """The published and the default agent for one data size; with continuous physics the preset sets the size."""
     tasks = TASKS if size == "1m" else ("1-step", "multi-step")
     suffix = "" if size == "1m" else f"-{size}"
-    published, ours, settings = measured(tasks, PUBLISHED), measured(tasks, OURS), PLAIN_RATIO
+    published, ours = measured(tasks, PUBLISHED), measured(tasks, OURS)
     alone = NO_PRACTICE if size in ("10k", "100k") else ()
     examples = _examples(size) if environment == "blocks" else ()
     if size == "1m":
         published += measured(tasks, WITHOUT_C_PI)
-    if (environment, size) == ("blocks", "1m"):
-        settings += WITH_FORWARD_MODEL
+    settings = WITH_FORWARD_MODEL if (environment, size) == ("blocks", "1m") else ()
+    if settings:
+        published += measured(ONE_STEP, TWENTY_DROPS)
         published += measured(MAIN, POSTERIOR, MEMORY, WITHOUT_MODEL_ERROR, LOOKAHEAD, MODEL_EDGES, OURS)
         ours += measured(MAIN, PUBLISHED, WITHOUT_MODEL_EDGES, WITHOUT_LOOKAHEAD)
     return [
@@ -106,7 +108,7 @@ def _poor_detector() -> list[RunSpec]:
             "blocks",
             measured(MAIN, PUBLISHED),
             preset="paper",
-            settings=(*PLAIN_RATIO, *_examples("1m"), *labels),
+            settings=(*_examples("1m"), *labels),
             small=small,
             small_env=SMALL_PICTURES,
         ),

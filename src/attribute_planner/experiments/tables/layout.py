@@ -48,10 +48,25 @@ class Column:
 
 @dataclass(frozen=True)
 class Row:
-    """label: the model; training: what it was trained on; entries: one per column."""
+    """label: the model; training: what it was trained on; entries: one per column.
+
+    below: why some of its numbers are below the paper's, if a measurement shows it.
+    """
 
     label: str
     training: str
+    entries: tuple[Entry, ...]
+    below: str = ""
+
+
+@dataclass(frozen=True)
+class Quote:
+    """The result of a table in a sentence or two.
+
+    text: with `{}` for each number; entries: where the numbers come from.
+    """
+
+    text: str
     entries: tuple[Entry, ...]
 
 
@@ -60,6 +75,7 @@ class Table:
     """A table of the paper.
 
     name: its name on the command line; where: its place in the paper.
+    quote: the result in a sentence or two.
     notes: shown below the table; small_notes: further notes at the small scale.
     """
 
@@ -70,6 +86,7 @@ class Table:
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
     small_notes: tuple[str, ...] = ()
+    quote: Quote | None = None
 
     def notes_at(self, scale: str) -> tuple[str, ...]:
         """The notes at a scale."""

@@ -53,9 +53,8 @@ TABLE = Table(
     (
         "The detector is trained on as many labels as there are examples, at most a million.",
         "There are 134,976 true transitions; a larger number is due to errors of the detector (in the paper, physics).",
-        "As published, practice makes two million attempts in addition to the examples: the more transitions there "
-        "are, the fewer attempts per transition. The paper does not give its number of attempts. Our default agents of "
-        "10,000 and 100,000 examples make no attempts.",
+        "As published, practice makes attempts in addition to the examples, 20 million (2 million by version 0.1). The "
+        "paper does not give its number of attempts. Our default agents of 10,000 and 100,000 examples make none.",
     ),
     (f"At the small scale, the rows have {', '.join(f'{count:,}' for count in SMALL_SIZES.values())} examples.",),
 )
