@@ -56,6 +56,7 @@ AT_THE_TOP_ONLY_IN: dict[str, set[str]] = {
         "environments.gymnasium_bridge",
         "experiments.failing",
         "experiments.strangers",
+        "benchmarks.busy_env",
         "benchmarks.minigrid_switches",
     },
     "anyio": {"viewer.server"},

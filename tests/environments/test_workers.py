@@ -200,7 +200,7 @@ def test_the_duration_of_a_step_is_measured():
 
 
 def test_a_wrong_number_of_workers_is_an_error():
-    with pytest.raises(ConfigurationError, match="num_workers must be at least 0; it is -1"):
+    with pytest.raises(ConfigurationError, match="num_workers must be at least zero; it is -1"):
         choose_num_workers(walk(), -1, num_envs=4, steps=100)
     with pytest.raises(ConfigurationError, match=r"num_workers=2: .* switches is not made by ap.from_gymnasium"):
         choose_num_workers(ap.make("switches"), 2, num_envs=4, steps=100)

@@ -14,6 +14,7 @@ BENCHMARKS = {
     "plan": "attribute_planner.benchmarks.plan",
     "starcraft": "attribute_planner.benchmarks.starcraft",
     "train": "attribute_planner.benchmarks.train",
+    "workers": "attribute_planner.benchmarks.workers",
 }
 """By name, a module whose `measure` returns the lines of the benchmark."""
 
@@ -24,7 +25,7 @@ def benchmark(names: tyro.conf.Positional[Names] = (), json: bool = False) -> in
     Both sides are measured in the same process on the same machine.
 
     Args:
-        names: Benchmarks to run: blocks, env, plan, starcraft, train. Default: all.
+        names: Benchmarks to run: blocks, env, plan, starcraft, train, workers. Default: all.
         json: Print JSON instead of tables.
     """
     for name in names:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -50,7 +51,7 @@ class WorkerPool:
     ) -> None:
         self.name, self.num_workers, self.step_timeout = name, num_workers, step_timeout
         self.num_restarts = self.num_timeouts = 0
-        self._message = ("make", name, packed(recipe, name), spec)
+        self._message = pickle.dumps(("make", name, packed(recipe, name), spec))
         self._say = say or _to_stderr
         self._lost_in_a_row = [0] * num_workers
         self._open: dict[int, WorkerRows] = {}
@@ -97,11 +98,11 @@ class WorkerPool:
         if self._open.pop(batch.number, None) is None:
             return
         for number in range(self.num_workers):
-            self.send(number, ("close", batch.number))
+            self.send(number, pickle.dumps(("close", batch.number)))
         self._finish_all("closing environments")
 
-    def send(self, number: int, message: tuple) -> None:
-        """Send a message to a worker."""
+    def send(self, number: int, message: bytes) -> None:
+        """Send a pickled message to a worker."""
         self._workers[number].send(message)
 
     def receive(self, number: int, progress: Callable[[], int]) -> tuple[str, Any]:
@@ -110,7 +111,7 @@ class WorkerPool:
 
     def call(self, number: int, message: tuple) -> Any:
         """Send a message that changes nothing, and return the result."""
-        self.send(number, message)
+        self.send(number, pickle.dumps(message))
         try:
             return self._finish(number)
         except WorkerLostError as lost:
@@ -162,7 +163,7 @@ class WorkerPool:
 
     def _send_open(self, number: int, batch: WorkerRows) -> None:
         message = ("open", batch.number, batch.layout, batch.shares[number])
-        self._workers[number].send(message, batch.descriptor)
+        self._workers[number].send(pickle.dumps(message), batch.descriptor)
 
     def _finish_all(self, place: str) -> None:
         """Wait for all workers; the first of their faults is raised when all have answered."""

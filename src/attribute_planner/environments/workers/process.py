@@ -2,6 +2,8 @@
 
 import contextlib
 import os
+import pickle
+import select
 import signal
 import socket
 import subprocess
@@ -49,11 +51,14 @@ class WorkerProcess:
             stdout=self._output,
             stderr=self._output,
             pass_fds=(theirs.fileno(), ends),
-            start_new_session=True,
+            process_group=0,
         )
         theirs.close()
         os.close(ends)
         self._connection = Connection(os.dup(self._socket.fileno()))
+        # Registered once: the connection's own `poll` takes longer than the message.
+        self._replies = select.poll()
+        self._replies.register(self._connection.fileno(), select.POLLIN)
         self.printed: list[str] = []
         """The first line that it printed, if any, once it has ended."""
         self._last_lines: list[str] = []
@@ -63,17 +68,17 @@ class WorkerProcess:
         """The number of the process."""
         return self._process.pid
 
-    def send(self, message: tuple, descriptor: int | None = None) -> None:
-        """Send a message, with a file if given. If the worker is lost, `receive` says so."""
+    def send(self, message: bytes, descriptor: int | None = None) -> None:
+        """Send a pickled message, with a file if given. If the worker is lost, `receive` says so."""
         with contextlib.suppress(OSError):
-            self._connection.send(message)
+            self._connection.send_bytes(message)
             if descriptor is not None:
                 socket.send_fds(self._socket, [b"\0"], [descriptor])
 
     def receive(self, timeout: float, progress: Callable[[], int] = lambda: 0) -> tuple[str, Any]:
         """The reply to the oldest message. The worker is lost if nothing advances `progress` for `timeout` seconds."""
         seen, since = progress(), time.monotonic()
-        while not self._connection.poll(min(timeout, POLL_SECONDS)):
+        while not self._replies.poll(1000 * min(timeout, POLL_SECONDS)):
             if self._has_ended():
                 break
             if progress() != seen:
@@ -89,7 +94,7 @@ class WorkerProcess:
     def close(self) -> None:
         """Let it close its environments, then end it."""
         if self._process.returncode is None:
-            self.send(("end",))
+            self.send(pickle.dumps(("end",)))
             with contextlib.suppress(WorkerLostError):
                 self.receive(SECONDS_TO_END)
         self.kill()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,7 @@ class WorkerRows:
         self.shares = shares(layout.num_envs, pool.num_workers)
         # Rows whose last episode did not end by itself: they say nothing about the health of a worker.
         self._cut = np.ones(layout.num_envs, bool)
+        self._messages = {kind: pickle.dumps((kind, number)) for kind in ("reset", "step")}
         self._operation: Operation = "reset"
         self._waiting: list[int] = []
 
@@ -44,7 +46,7 @@ class WorkerRows:
         self.arrays.finished[:] = False
         self._waiting = [worker for worker, rows in enumerate(self.shares) if self._asked(rows).any()]
         for worker in self._waiting:
-            self._pool.send(worker, (operation, self.number))
+            self._pool.send(worker, self._messages[operation])
         self._wait()
 
     def _wait(self) -> None:
@@ -100,7 +102,7 @@ class WorkerRows:
         rows = _slice(self.shares[worker])
         self.arrays.truncated[rows] &= ~self.arrays.which[rows]
         self.arrays.finished[rows] = False
-        self._pool.send(worker, ("reset", self.number))
+        self._pool.send(worker, self._messages["reset"])
 
     def _note_ends(self, worker: int) -> None:
         """After a reset: if an episode before it was complete, the worker is not failing in a row."""

@@ -20,6 +20,9 @@ from attribute_planner.environments.gymnasium_bridge.env_rows import EnvRows
 from attribute_planner.environments.space_specs import FlatSpec, ImageSpec
 from attribute_planner.errors import AttributePlannerError, EnvironmentFaultError
 
+DONE = pickle.dumps(("done", None))
+"""The reply to a reset or step."""
+
 
 def main(channel: int, lifeline: int) -> None:
     """Serve the learner.
@@ -38,7 +41,9 @@ def main(channel: int, lifeline: int) -> None:
             try:
                 message = connection.recv()
                 descriptor = _received_descriptor(stream) if message[0] == "open" else None
-                connection.send(server.handle(message, descriptor))
+                kind, result = server.handle(message, descriptor)
+                is_plain = kind == "done" and result is None
+                connection.send_bytes(DONE if is_plain else pickle.dumps((kind, result)))
             except (EOFError, OSError):
                 return
             if message[0] == "end":
@@ -67,7 +72,8 @@ class WorkerServer:
         kind, *arguments = message
         try:
             if kind in ("reset", "step"):
-                return "done", self._batches[arguments[0]].run(kind)
+                self._batches[arguments[0]].run(kind)
+                return "done", None
             if kind == "open":
                 return "done", self._open(descriptor, *arguments)
             return "done", getattr(self, f"_{kind}")(*arguments)

@@ -1,0 +1,156 @@
+"""`benchmark workers`: steps per second of simulators on the host in worker processes, with a policy network acting."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import jax
+import numpy as np
+
+from attribute_planner.benchmarks.busy_env import busy, minigrid
+from attribute_planner.benchmarks.measuring import Measurement, rates
+from attribute_planner.data.rollout import advance, start
+from attribute_planner.environments.workers.choice import num_cores
+from attribute_planner.environments.workers.running import worker_processes
+from attribute_planner.models.policy import GoalPolicy
+from attribute_planner.phases.exploration_policies import ExplorationPolicy
+
+NUM_ENVS = 16
+"""Environments that are stepped together, as in the default settings."""
+
+MILLISECONDS = (0.1, 1.0, 5.0)
+SECONDS, REPEATS = 1.0, 3
+"""Each rate is the median of some measurements of this length, taken in turn with those of the others."""
+
+ONE_PROCESS = "the same in one process"
+ASYNC, SUBPROC = "Gymnasium's AsyncVectorEnv", "Stable-Baselines3's SubprocVecEnv"
+
+Play = Callable[[int], Any]
+"""Takes a number of steps in all environments."""
+
+
+def measure() -> list[Measurement]:
+    """Each simulator with one worker, two and so on up to the number of cores, against one process and two peers."""
+    envs = [*(busy(each) for each in MILLISECONDS), *_installed(minigrid)]
+    return [line for env in envs for line in measure_env(env)]
+
+
+def measure_env(env: Any) -> Iterator[Measurement]:
+    """The lines of one simulator."""
+    numbers = worker_numbers(num_cores())
+    actor = ExplorationPolicy(GoalPolicy(env.spec, hidden_size=100, key=jax.random.key(0)))
+    contexts = {
+        ONE_PROCESS: ours(env, actor, 0),
+        **{str(number): ours(env, actor, number) for number in numbers},
+        ASYNC: peer(env, actor, _async_vector_env),
+        SUBPROC: peer(env, actor, _subproc_vec_env),
+    }
+    found = measured_rates(contexts)
+    for number in numbers:
+        name = f"{env.name}, {number} worker{'s' if number > 1 else ''}"
+        yield rates(name, found[str(number)], found[ONE_PROCESS], "steps/s", ONE_PROCESS)
+    for against in (ASYNC, SUBPROC):
+        yield rates(name, found[str(numbers[-1])], found.get(against), "steps/s", against)
+
+
+def worker_numbers(cores: int) -> list[int]:
+    """1, 2, 4, … up to the number of cores, which is the last."""
+    powers = [2**power for power in range(cores.bit_length()) if 2**power < cores]
+    return [*powers, cores]
+
+
+def measured_rates(contexts: dict[str, Any]) -> dict[str, float]:
+    """Steps per second of each way to play, taken in turn; those that are not installed are left out."""
+    with ExitStack() as stack:
+        opened = {name: stack.enter_context(context()) for name, context in contexts.items()}
+        plays = {name: play for name, play in opened.items() if play is not None}
+        lengths = {name: _length_for(play) for name, play in plays.items()}
+        found = [{name: _rate(play, lengths[name]) for name, play in plays.items()} for _ in range(REPEATS)]
+    return {name: float(np.median([each[name] for each in found])) for name in plays}
+
+
+def _rate(play: Play, length: int) -> float:
+    began = time.perf_counter()
+    play(length)
+    return NUM_ENVS * length / (time.perf_counter() - began)
+
+
+def _length_for(play: Play) -> int:
+    """The number of steps that take about `SECONDS`."""
+    play(5)
+    began = time.perf_counter()
+    play(10)
+    return max(round(10 * SECONDS / (time.perf_counter() - began)), 10)
+
+
+def ours(env: Any, actor: ExplorationPolicy, num_workers: int) -> Any:
+    """A rollout, which also records the steps with their attributes."""
+
+    @contextmanager
+    def playing() -> Iterator[Play]:
+        with worker_processes(env, num_workers):
+            envs, key = env.vector_env(NUM_ENVS), jax.random.key(1)
+            episodes = start(actor, envs, key=key)
+
+            def play(length: int) -> None:
+                nonlocal episodes
+                episodes, _ = advance(actor, envs, episodes, length, space=env.attributes, key=key)
+
+            try:
+                yield play
+            finally:
+                envs.close()
+
+    return playing
+
+
+def peer(env: Any, actor: ExplorationPolicy, make: Callable[[Any], Any]) -> Any:
+    """The same environments and network, in a vector environment of another package."""
+
+    @contextmanager
+    def playing() -> Iterator[Play | None]:
+        found = next(_installed(make, env.recipe.make), None)
+        if found is None:
+            yield None
+            return
+        envs, reset, step = found
+        values = np.zeros((NUM_ENVS, len(env.attributes)), np.int32)
+        act = jax.jit(lambda observation, key: actor.act(None, observation, values, key=key)[1])
+        observation = reset()
+
+        def play(length: int) -> None:
+            nonlocal observation
+            for number in range(length):
+                flat = np.asarray(observation).reshape(NUM_ENVS, -1).astype(env.observation.dtype)
+                observation = step(np.asarray(act(flat, jax.random.key(number))))
+
+        try:
+            yield play
+        finally:
+            envs.close()
+
+    return playing
+
+
+def _async_vector_env(make: Any) -> tuple[Any, Any, Any]:
+    import gymnasium
+
+    # Forked processes of a program that uses JAX may hang.
+    envs = gymnasium.vector.AsyncVectorEnv([make] * NUM_ENVS, context="forkserver")
+    return envs, lambda: envs.reset(seed=0)[0], lambda action: envs.step(action)[0]
+
+
+def _subproc_vec_env(make: Any) -> tuple[Any, Any, Any]:
+    from stable_baselines3.common.vec_env import SubprocVecEnv
+
+    envs = SubprocVecEnv([make] * NUM_ENVS, start_method="forkserver")
+    return envs, envs.reset, lambda action: envs.step(action)[0]
+
+
+def _installed(make: Callable[..., Any], *arguments: Any) -> Iterator[Any]:
+    """What a function makes, unless a package that it needs is missing."""
+    try:
+        yield make(*arguments)
+    except ImportError:
+        return

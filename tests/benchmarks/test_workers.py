@@ -1,0 +1,38 @@
+import jax
+import pytest
+
+from attribute_planner.benchmarks import busy_env, workers
+from attribute_planner.models.policy import GoalPolicy
+from attribute_planner.phases.exploration_policies import ExplorationPolicy
+
+
+def test_worker_numbers_double_up_to_the_number_of_cores():
+    assert [workers.worker_numbers(cores) for cores in (1, 2, 6, 8)] == [[1], [1, 2], [1, 2, 4, 6], [1, 2, 4, 8]]
+
+
+def test_a_busy_simulator_takes_the_time_that_it_is_asked_for(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(busy_env, "CALIBRATION", 200_000)
+    short, long = busy_env.iterations_for(1.0), busy_env.iterations_for(10.0)
+    assert 5 < long / short < 20
+
+
+def test_rates_stand_beside_one_process_and_the_peers(monkeypatch: pytest.MonkeyPatch):
+    rate = {workers.ONE_PROCESS: 100.0, "1": 90.0, "2": 190.0, workers.ASYNC: 95.0}
+    monkeypatch.setattr(workers, "measured_rates", lambda contexts: rate)
+    monkeypatch.setattr(workers, "num_cores", lambda: 2)
+    lines = list(workers.measure_env(busy_env.busy(0.01)))
+    assert [(line.name, line.ours, line.peer, line.ratio) for line in lines] == [
+        ("0.01 ms, 1 worker", 90.0, 100.0, 0.9),
+        ("0.01 ms, 2 workers", 190.0, 100.0, 1.9),
+        ("0.01 ms, 2 workers", 190.0, 95.0, 2.0),
+        ("0.01 ms, 2 workers", 190.0, None, None),
+    ]
+
+
+def test_a_rate_is_measured_in_worker_processes(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(workers, "SECONDS", 0.05)
+    monkeypatch.setattr(workers, "NUM_ENVS", 2)
+    env = busy_env.busy(0.01)
+    actor = ExplorationPolicy(GoalPolicy(env.spec, hidden_size=8, key=jax.random.key(0)))
+    found = workers.measured_rates({"here": workers.ours(env, actor, 0), "there": workers.ours(env, actor, 1)})
+    assert found["here"] > 0 and found["there"] > 0
