@@ -3,6 +3,8 @@
 import contextlib
 import io
 import os
+import subprocess
+import sys
 import tempfile
 import time
 import traceback
@@ -20,6 +22,8 @@ from attribute_planner.training import load
 
 NUMBER = 14
 PROGRAM = "attribute-planner: "
+CORRECT = "correct"
+"""The answer to a line that is correct by chance."""
 
 TEMPLATES: tuple[tuple[str, ...], ...] = (
     ("envs",),
@@ -73,31 +77,48 @@ VALUES = (
 )
 
 
-def measure(count: int = 1000, seed: int = 0) -> Row:
-    """Run damaged command lines until `count` of them were not correct by chance."""
+def measure(count: int = 1000, in_processes: int = 8, seed: int = 0) -> Row:
+    """Run damaged command lines until `count` of them were not correct by chance; some also as programs."""
     began = time.monotonic()
-    answers, faults = Counter(), []
+    answers, faults, refused = Counter(), [], []
     with without_work(), tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         for arguments in damaged_lines(seed):
             answer, fault = answer_of(arguments)
             answers[answer] += 1
             if fault:
                 faults.append(f"{arguments!r:.200}: {fault:.200}")
-            if answers.total() - answers["correct"] >= count:
+            if answer in ("1", "2") and not any("\0" in each or not each.isprintable() for each in arguments):
+                refused.append((arguments, answer))
+            if answers.total() - answers[CORRECT] >= count:
                 break
-    codes = ", ".join(f"exit code {code}: {answers[code]}" for code in sorted(answers.keys() - {"correct"}))
-    measured = f"{count} malformed lines: {codes}; {len(faults)} faults" + "".join(f"; {each}" for each in faults[:3])
-    return Row("command line", measured, not faults, time.monotonic() - began)
+        for arguments, answer in refused[:in_processes]:
+            faults += fault_of_program(arguments, int(answer))
+    codes = ", ".join(f"{answers[code]} with exit code {code}" for code in sorted(answers.keys() - {CORRECT}))
+    measured = f"{count:,} malformed lines: {codes}; {len(faults)} tracebacks or other faults"
+    return Row("command line", "; ".join([measured, *faults[:3]]), not faults, time.monotonic() - began)
 
 
 def damaged_lines(seed: int) -> Iterator[list[str]]:
-    """Correct lines with one to three damages."""
+    """Correct lines with another value in one place, or with one to three damages of any kind."""
     random = np.random.default_rng(seed)
     while True:
         arguments = list(TEMPLATES[random.integers(len(TEMPLATES))])
-        for _ in range(random.integers(1, 4)):
-            DAMAGES[random.integers(len(DAMAGES))](arguments, random)
+        if random.random() < OTHER_VALUE:
+            _replace_value(arguments, random)
+        else:
+            for _ in range(random.integers(1, 4)):
+                DAMAGES[random.integers(len(DAMAGES))](arguments, random)
         yield arguments
+
+
+OTHER_VALUE = 0.7
+"""How often only a value is replaced: such a line often passes the parser, and the command must refuse it."""
+
+
+def _replace_value(arguments: list[str], random: np.random.Generator) -> None:
+    places = [place for place, text in enumerate(arguments) if place and not text.startswith("--")]
+    if places:
+        arguments[places[random.integers(len(places))]] = VALUES[random.integers(len(VALUES))]
 
 
 def _replace(arguments: list[str], random: np.random.Generator) -> None:
@@ -131,6 +152,14 @@ def _change(arguments: list[str], random: np.random.Generator) -> None:
 DAMAGES: tuple[Callable[[list[str], np.random.Generator], None], ...] = (_replace, _insert, _remove, _repeat, _change)
 
 
+def fault_of_program(arguments: list[str], code: int) -> list[str]:
+    """What is wrong with the answer of the program, in a process of its own; nothing if it is that in this process."""
+    command = [sys.executable, "-m", "attribute_planner", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL)
+    is_right = done.returncode == code and "Traceback" not in done.stderr
+    return [] if is_right else [f"{arguments!r:.200} in a process: exit code {done.returncode}, {done.stderr[-200:]}"]
+
+
 @cache
 def program() -> Callable[[list[str]], int]:
     """The function behind `attribute-planner`, as it is installed."""
@@ -149,15 +178,15 @@ def answer_of(arguments: list[str]) -> tuple[str, str]:
         with contextlib.redirect_stdout(output), contextlib.redirect_stderr(errors):
             code: Any = program()(arguments)
     except CorrectLineError:
-        return "correct", ""
+        return CORRECT, ""
     except SystemExit as ended:
         code = ended.code
-        return str(code), "" if code in (0, 2) else f"exit code {code}"
+        return (CORRECT if code == 0 else str(code)), "" if code in (0, 2) else f"exit code {code}"
     except BaseException as error:
         where = traceback.extract_tb(error.__traceback__)[-1]
         return "traceback", f"{type(error).__name__}: {error} ({os.path.basename(where.filename)}:{where.lineno})"
     if code == 0:
-        return "0", "" if not errors.getvalue() else f"success with errors: {errors.getvalue()}"
+        return CORRECT, "" if not errors.getvalue() else f"success with errors: {errors.getvalue()}"
     lines = [line for line in errors.getvalue().splitlines() if line]
     is_clear = code == 1 and len(lines) == 1 and lines[0].startswith(PROGRAM)
     return str(code), "" if is_clear else f"exit code {code}, {len(lines)} lines: {lines[-1:]}"
