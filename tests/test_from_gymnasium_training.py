@@ -173,7 +173,7 @@ def test_the_end_of_an_episode_fails_the_attempt(limit: int):
 def test_what_was_learned_survives_an_environment_that_fails(tmp_path: Path):
     run_dir = tmp_path / "run"
     with pytest.raises(
-        EnvironmentFaultError, match=r"Corridor: environment \d+, step \d+: env.step: RuntimeError: the corridor"
+        EnvironmentFaultError, match=r"Corridor: environment \d+, .* seed \d+: env.step: RuntimeError: the corridor"
     ):
         ap.train(corridor(breaks_after=5000), config=SMALL, run_dir=run_dir)
     saved = ap.load(run_dir, env=corridor())

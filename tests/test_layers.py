@@ -55,6 +55,7 @@ AT_THE_TOP_ONLY_IN: dict[str, set[str]] = {
     "gymnasium": {
         "environments.gymnasium_bridge",
         "experiments.failing",
+        "experiments.reliability",
         "experiments.strangers",
         "benchmarks.busy_env",
         "benchmarks.minigrid_switches",

@@ -88,6 +88,7 @@ def deferred() -> Iterator[None]:
 
 _SAVES: list[Save] = []
 _DESCRIPTIONS: list[Describe] = []
+_RUNNING: list["SignalHandling"] = []
 
 
 class SignalHandling:
@@ -111,9 +112,11 @@ class SignalHandling:
         former_fd = signal.set_wakeup_fd(self._writing.fileno(), warn_on_full_buffer=False)
         thread = threading.Thread(target=self._wait, args=(reading,), name="signals", daemon=True)
         thread.start()
+        _RUNNING.append(self)
         try:
             yield
         finally:
+            _RUNNING.remove(self)
             _DESCRIPTIONS.clear()
             self._over.set()
             signal.set_wakeup_fd(former_fd)
@@ -140,15 +143,19 @@ class SignalHandling:
         self._note(number)
         if self._over.wait(SECONDS_TO_END):
             return
+        self.end(None, self.exit_code)
+
+    def end(self, line: str | None, code: int) -> None:
+        """Save, say a line, by default what is saved, and end the process, whatever the main thread does."""
         faults: list[str] = []
         saving = threading.Thread(target=_save_all, args=(faults,), daemon=True)
         saving.start()
         saving.join(SECONDS_TO_SAVE)
         if self._said.acquire(blocking=False):
             with suppress(OSError):  # the terminal may be closed
-                line = faults[0] if faults else self.line()
-                os.write(2, f"{self.program}: {line}\n".encode())
-        os._exit(self.exit_code)
+                said = " ".join(faults[:1] if line is None and faults else [line or self.line(), *faults[:1]])
+                os.write(2, f"{self.program}: {said}\n".encode())
+        os._exit(code)
 
     def say(self, line: str) -> None:
         """A line on standard error, unless the process is already being ended with another one."""
@@ -183,6 +190,14 @@ def _save_all(faults: list[str]) -> None:
             save()
         except Exception as error:
             faults.append(f"what was learned since the last save is lost: {error}")
+
+
+def end_program(line: str, code: int = 1) -> bool:
+    """Save, say a line and end the process, from any thread; false, and nothing is done, if no program is running."""
+    if not _RUNNING:
+        return False
+    _RUNNING[-1].end(line, code)
+    return True
 
 
 def end_with_parent(parent: int) -> None:

@@ -86,7 +86,8 @@ def train(
         c_π is estimated from its values. The same holds for a dataset in place of `env`.
     num_workers: number of processes that run an environment of `from_gymnasium`; 0 for this process only. By default as
         many as there are cores, if steps of the environment take long enough. The result is the same.
-    step_timeout: seconds after which a worker process that has not finished a step or a reset is replaced.
+    step_timeout: seconds that a step or a reset may take; a worker process that takes longer is replaced, and without
+        worker processes it is an error.
     """
     if isinstance(env, Dataset):
         env, dataset, steps = RecordedEnvironment(env.spec), env, 0

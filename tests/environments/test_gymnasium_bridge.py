@@ -1,5 +1,6 @@
 """The bridge to Gymnasium: spaces, vector environments, attributes, and errors of broken environments."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -340,7 +341,7 @@ def test_the_sooner_of_two_limits_counts():
     assert ap.from_gymnasium(limited, **parts, episode_steps=50).episode_steps == 50
     assert ap.from_gymnasium(limited, **parts, episode_steps=500).episode_steps == 200
     assert countdown().episode_steps == 200
-    with pytest.raises(ConfigurationError, match="at least 1"):
+    with pytest.raises(ConfigurationError, match="episode_steps must be greater than zero"):
         countdown(episode_steps=0)
 
 
@@ -454,7 +455,8 @@ def test_an_exception_names_environment_step_and_cause_in_one_line():
     envs.step(act(0, 0), KEY)
     with pytest.raises(EnvironmentFaultError) as fault:
         envs.step(act(0, 0), KEY)
-    assert str(fault.value) == "countdown: environment 0, step 2: env.step: RuntimeError: the simulator"
+    words = r"countdown: environment 0, episode 1, step 2, seed \d+: env\.step: RuntimeError: the simulator$"
+    assert re.match(words, str(fault.value))
     assert isinstance(fault.value.__cause__, RuntimeError)
 
 
@@ -462,7 +464,7 @@ def test_an_old_interface_is_a_fault():
     envs = countdown(lambda: Broken(lambda: (1, 0.0, False, {}))).vector_env(1)
     envs.reset(KEY)
     envs.step(act(0), KEY)
-    with pytest.raises(EnvironmentFaultError, match=r"environment 0, step 2: env\.step: ValueError: not enough values"):
+    with pytest.raises(EnvironmentFaultError, match=r"step 2, seed \d+: env\.step: it returned a tuple of 4; it must"):
         envs.step(act(0), KEY)
 
 
@@ -470,13 +472,15 @@ def test_nan_and_wrong_attributes_are_faults_with_environment_and_step():
     nothing = lambda observation: np.array([np.nan if observation == 2 else observation], np.float32)  # noqa: E731
     envs = countdown(encode_observation=nothing).vector_env(2)
     envs.reset(KEY)
-    with pytest.raises(EnvironmentFaultError, match=r"environment [01], step [12]: observation: it contains NaN"):
+    with pytest.raises(
+        EnvironmentFaultError, match=r"environment [01], episode 1, step [12], .*: observation: .* is NaN"
+    ):
         for _ in range(2):
             envs.step(act(1, 1), KEY)
 
     wrong = countdown(describe=lambda observation, info, env: {"number": "many", "done": False}).vector_env(1)
     with pytest.raises(
-        EnvironmentFaultError, match="environment 0, step 0: describe: There is no value of attribute 'number'"
+        EnvironmentFaultError, match=r"step 0, seed \d+: describe: There is no value of attribute 'number'"
     ):
         wrong.reset(KEY)
 

@@ -95,7 +95,7 @@ def test_three_losses_in_a_row_are_an_error_with_the_words_of_the_environment(tm
 @pytest.mark.parametrize("num_workers", [0, 1])
 def test_an_exception_of_the_environment_has_the_same_words_in_a_worker(tmp_path: Path, num_workers: int):
     env = walk(folder=str(tmp_path), fails="raises")
-    words = r"^walk: environment 0, step 3: env\.step: RuntimeError: the floor gave way$"
+    words = r"^walk: environment 0, episode 1, step 3, seed \d+: env\.step: RuntimeError: the floor gave way$"
     with worker_processes(env, num_workers), pytest.raises(EnvironmentFaultError, match=words):
         play(env)
 

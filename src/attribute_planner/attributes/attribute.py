@@ -26,6 +26,8 @@ class Attribute:
     values: Sequence[str] | range = ("false", "true")
 
     def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            raise ConfigurationError(f"The name of an attribute must be a text; it is {self.name!r}.")
         if not self.is_integer and not _are_names(self.values):
             raise ConfigurationError(
                 f"Attribute {self.name!r}: values must be a tuple of names, or a range of integers."
@@ -39,6 +41,10 @@ class Attribute:
         if not 2 <= len(self.values) <= MAX_VALUES:
             raise ConfigurationError(
                 f"Attribute {self.name!r} has {len(self.values)} values; it needs between 2 and {MAX_VALUES}."
+            )
+        if not self.is_integer and (wrong := next((each for each in self.values if each != each.strip()), None)):
+            raise ConfigurationError(
+                f"Attribute {self.name!r}: values must not begin or end with spaces, as {wrong!r} does."
             )
         if len(set(self.values)) < len(self.values):
             raise ConfigurationError(

@@ -40,7 +40,8 @@ def train(
         tensorboard: Also write metrics for TensorBoard into the run directory.
         workers: Number of processes that run a Gymnasium environment; 0 for none. The result does not depend on it.
             Default: the number of cores, if steps of the environment take long enough.
-        step_timeout: Seconds after which a worker process that has not finished a step is replaced. Default: 120.
+        step_timeout: Seconds that a step may take. A worker process that takes longer is replaced; without worker
+            processes, training stops. Default: 120.
         json: Print the result as JSON.
     """
     import attribute_planner as ap

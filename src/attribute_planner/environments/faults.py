@@ -28,14 +28,25 @@ def blaming(env: Named, what: str) -> Iterator[None]:
     """
     try:
         yield
-    except EnvironmentFaultError as error:
-        if str(error).startswith(f"{env.name}: "):
+    except (Exception, SystemExit) as error:
+        if isinstance(error, EnvironmentFaultError) and str(error).startswith(f"{env.name}: "):
             raise
-        raise EnvironmentFaultError(f"{env.name}: {what}: {error}") from error
-    except AttributePlannerError as error:
-        raise EnvironmentFaultError(f"{env.name}: {what}: {error}") from error
-    except Exception as error:
-        raise EnvironmentFaultError(f"{env.name}: {what}: {type(error).__name__}: {first_line(str(error))}") from error
+        raise fault_of(env, what, error) from error
+
+
+def fault_of(env: Named, what: str, error: BaseException) -> EnvironmentFaultError:
+    """The fault of an environment in an operation."""
+    is_ours = isinstance(error, AttributePlannerError)
+    cause = str(error) if is_ours else f"{type(error).__name__}: {first_line(str(error))}"
+    return EnvironmentFaultError(f"{env.name}: {what}: {cause}")
+
+
+def shown(value: object) -> str:
+    """A value and its type, shortened."""
+    return f"{first_line(repr(value))[:LONGEST_VALUE]} ({type(value).__name__})"
+
+
+LONGEST_VALUE = 60
 
 
 def first_line(text: str) -> str:

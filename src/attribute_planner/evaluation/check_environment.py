@@ -106,13 +106,14 @@ def check_environment(env: Environment, steps: int = 200, seed: int = 0) -> Envi
         rollout(actor, envs, steps, space=env.attributes, key=step_key, keep="nothing", episode_steps=env.episode_steps)
         observed = replace(envs.observed)
         _reset_some(envs, key=partial_key)
+        seeding = _seed_remarks(envs, key=partial_key)
         task_keys = jax.random.split(task_key, len(_all_tasks(env)))
         remarks = [
             remark
             for task, key in zip(_all_tasks(env), task_keys, strict=True)
             for remark in _sample_task(env, envs, task, steps * NUM_ENVS, key=key)
         ]
-        remarks += _control_remarks(env, envs, min(steps, REPLAYED_STEPS), key=replay_key)
+        remarks += seeding + _control_remarks(env, envs, min(steps, REPLAYED_STEPS), key=replay_key)
         image = _image_size(env, envs)
     finally:
         envs.close()
@@ -153,6 +154,18 @@ def _reset_some(envs: CheckedVectorEnv, *, key: Key) -> None:
     reset_key, again_key = jax.random.split(key)
     envs.reset(reset_key)
     envs.reset_where(np.arange(NUM_ENVS) % 2 == 0, again_key)
+
+
+def _seed_remarks(envs: CheckedVectorEnv, *, key: Key) -> list[str]:
+    """A warning if two resets with the same seed begin with different observations."""
+    first, second = envs.reset(key), envs.reset(key)
+    leaves = zip(jax.tree.leaves(first.observation), jax.tree.leaves(second.observation), strict=True)
+    if all(np.array_equal(one, other) for one, other in leaves):
+        return []
+    return [
+        "reset does not follow its seed: two resets with the same seed return different observations, so that no "
+        "episode can be repeated; use env.np_random after super().reset(seed=seed)."
+    ]
 
 
 def _all_tasks(env: Environment) -> list[Task]:

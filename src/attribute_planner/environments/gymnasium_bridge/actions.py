@@ -8,9 +8,12 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
+from attribute_planner.environments.faults import shown
 from attribute_planner.environments.space_specs import ActionSpace, Box, Discrete
 from attribute_planner.errors import ConfigurationError
 
+MAX_ACTIONS = 2**14
+"""Largest number of actions; the policy has an output for each."""
 MAX_CHOICES = 4096
 """Largest number of combinations of a space of several discrete choices."""
 
@@ -34,6 +37,11 @@ def actions_of(space: spaces.Space, names: Sequence[str] | None) -> Actions:
             raise ConfigurationError("action_names: continuous actions have no names.")
         return _points(space)
     if isinstance(space, spaces.Discrete):
+        if space.n > MAX_ACTIONS:
+            raise ConfigurationError(
+                f"The action space {space} has {space.n:,} actions; at most {MAX_ACTIONS:,} are supported. "
+                "Wrap the environment (gymnasium.ActionWrapper) to reduce them."
+            )
         return _choices(range(space.start, space.start + space.n), space.dtype.type, names)
     if isinstance(space, spaces.MultiDiscrete):
         return _combinations(space, space.nvec, space.start, names)
@@ -59,10 +67,19 @@ def _combinations(space: spaces.Space, sizes: np.ndarray, starts: np.ndarray, na
 
 def _choices(options: Sequence[Any], form: Callable[[Any], Any], names: Sequence[str] | None) -> Actions:
     """One choice among the options; `form` converts an option for the environment."""
-    if names is not None and len(names) != len(options):
-        raise ConfigurationError(f"action_names has {len(names)} names; there are {len(options)} actions.")
+    if names is not None:
+        _check_names(names, len(options))
     shown = names or [_shown(option) for option in options]
     return Actions(Discrete(tuple(shown)), lambda choice: form(options[int(choice)]))
+
+
+def _check_names(names: Any, count: int) -> None:
+    if isinstance(names, str) or not isinstance(names, Sequence) or not all(isinstance(each, str) for each in names):
+        raise ConfigurationError(f"action_names must be a list of names; it is {shown(names)}.")
+    if len(names) != count:
+        raise ConfigurationError(f"action_names has {len(names)} names; there are {count} actions.")
+    if len(set(names)) < count:
+        raise ConfigurationError(f"action_names has the same name twice: {', '.join(names)}.")
 
 
 def _shown(option: Any) -> str:

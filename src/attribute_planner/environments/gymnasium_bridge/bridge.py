@@ -7,10 +7,14 @@ from typing import Any
 import gymnasium
 
 from attribute_planner.attributes.attribute import Attribute
+from attribute_planner.environments.faults import blaming
 from attribute_planner.environments.gymnasium_bridge.actions import Actions, actions_of
 from attribute_planner.environments.gymnasium_bridge.describing import Describe, ReadValues, values_reader
 from attribute_planner.environments.gymnasium_bridge.observations import Encoder, encoder_by, encoder_for
 from attribute_planner.environments.gymnasium_bridge.pool import EnvPool
+from attribute_planner.environments.gymnasium_bridge.returned import RESET, checked_info, parts_of
+from attribute_planner.environments.watchdog import WATCHDOG, HungError
+from attribute_planner.errors import ConfigurationError, EnvironmentFaultError
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +59,7 @@ def build_bridge(recipe: Recipe, name: str | None = None) -> Bridge:
     bridge = Bridge(
         name=name or default_name(first),
         pool=pool,
-        encoder=_encoder(first, recipe.encode_observation),
+        encoder=_encoder(first, recipe.encode_observation, Named(name or default_name(first))),
         action_map=actions_of(first.action_space, recipe.action_names),
         read_values=None if recipe.describe is None else values_reader(recipe.describe, recipe.attributes),
     )
@@ -68,6 +72,27 @@ def default_name(env: gymnasium.Env) -> str:
     return env.spec.id if env.spec is not None else type(env.unwrapped).__name__
 
 
-def _encoder(env: gymnasium.Env, encode: Callable[[Any], Any] | None) -> Encoder:
-    example, _ = env.reset(seed=0)
-    return encoder_for(env.observation_space, example) if encode is None else encoder_by(encode, example)
+@dataclass(frozen=True)
+class Named:
+    """The name of an environment, for messages before there is a bridge."""
+
+    name: str
+
+
+def _encoder(env: gymnasium.Env, encode: Callable[[Any], Any] | None, named: Named) -> Encoder:
+    WATCHDOG.begin(f"{named.name}: env.reset(seed=0)")
+    try:
+        with blaming(named, "env.reset(seed=0)"):
+            example, info = parts_of(env.reset(seed=0), RESET)
+            checked_info(info)
+    except HungError as error:
+        raise EnvironmentFaultError(f"{named.name}: env.reset(seed=0): it {WATCHDOG.overdue}.") from error
+    finally:
+        WATCHDOG.end()
+    if encode is None:
+        with blaming(named, f"observation after env.reset(seed=0), in {env.observation_space}"):
+            return encoder_for(env.observation_space, example)
+    if not callable(encode):
+        raise ConfigurationError(f"encode_observation must be a function, not a {type(encode).__name__}.")
+    with blaming(named, "encode_observation after env.reset(seed=0)"):
+        return encoder_by(encode, example)

@@ -8,9 +8,11 @@ from typing import Any, Literal
 import gymnasium
 import numpy as np
 
-from attribute_planner.environments.faults import blaming, check_image
+from attribute_planner.environments.faults import check_image, fault_of
 from attribute_planner.environments.gymnasium_bridge.batch_arrays import BatchArrays
 from attribute_planner.environments.gymnasium_bridge.bridge import Bridge
+from attribute_planner.environments.gymnasium_bridge.returned import RESET, STEP, checked_flag, checked_info, parts_of
+from attribute_planner.environments.watchdog import WATCHDOG, HungError
 from attribute_planner.errors import EnvironmentFaultError
 
 Operation = Literal["reset", "step"]
@@ -26,6 +28,7 @@ class EnvRows:
         self._bridge, self.arrays, self._rows = bridge, arrays, rows
         self._envs: list[gymnasium.Env] = bridge.pool.acquire(len(rows))
         self._is_healthy = True
+        self._seeds, self._episodes = np.zeros((2, len(rows)), np.int64)
 
     def run(self, operation: Operation) -> None:
         """Reset or step the environments `arrays.which`."""
@@ -61,8 +64,10 @@ class EnvRows:
         self._store(row, observation, info)
 
     def _begin(self, row: int) -> tuple[Any, dict[str, Any]]:
-        observation, info = self._env(row).reset(seed=int(self.arrays.seed[row]))
-        return observation, info
+        index, seed = row - self._rows.start, int(self.arrays.seed[row])
+        self._seeds[index], self._episodes[index] = seed, self._episodes[index] + 1
+        observation, info = parts_of(self._env(row).reset(seed=seed), RESET)
+        return observation, checked_info(info)
 
     def _step(self, row: int) -> None:
         observation, info = self._call("env.step", row, self._act, row)
@@ -70,9 +75,10 @@ class EnvRows:
 
     def _act(self, row: int) -> tuple[Any, dict[str, Any]]:
         action = self._bridge.action_map.translate(self.arrays.action[row])
-        observation, _, terminated, truncated, info = self._env(row).step(action)
-        self.arrays.terminated[row], self.arrays.truncated[row] = bool(terminated), bool(truncated)
-        return observation, info
+        observation, _, terminated, truncated, info = parts_of(self._env(row).step(action), STEP)
+        self.arrays.terminated[row] = checked_flag("terminated", terminated)
+        self.arrays.truncated[row] = checked_flag("truncated", truncated)
+        return observation, checked_info(info)
 
     def _store(self, row: int, observation: Any, info: dict[str, Any]) -> None:
         """Store the observation and the attributes of one environment."""
@@ -85,13 +91,23 @@ class EnvRows:
             arrays.values[row] = self._call("describe", row, bridge.read_values, observation, info, self._env(row))
 
     def _call(self, what: str, row: int, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Call the user's code; its errors become a one-line fault that names environment, step and operation."""
+        """Call the user's code; its errors become a one-line fault that names the place and the operation."""
+        WATCHDOG.begin(what)
         try:
             return function(*arguments)
-        except Exception:
-            self._is_healthy = False
-            with blaming(self._bridge, f"environment {row}, step {self.arrays.age[row]}: {what}"):
-                raise
+        except HungError as error:
+            raise self._fault(row, what, EnvironmentFaultError(f"it {WATCHDOG.overdue}.")) from error
+        except (Exception, SystemExit) as error:
+            raise self._fault(row, what, error) from error
+        finally:
+            WATCHDOG.end()
+
+    def _fault(self, row: int, what: str, error: BaseException) -> EnvironmentFaultError:
+        """The fault of one environment, with what is needed to repeat it."""
+        self._is_healthy = False
+        index = row - self._rows.start
+        place = f"environment {row}, episode {self._episodes[index]}, step {self.arrays.age[row]}"
+        return fault_of(self._bridge, f"{place}, seed {self._seeds[index]}: {what}", error)
 
 
 def _image_of(env: gymnasium.Env) -> np.ndarray:
@@ -102,4 +118,5 @@ def _image_of(env: gymnasium.Env) -> np.ndarray:
 
 def _blame_numbers(observation: np.ndarray) -> None:
     kind = "NaN" if np.isnan(observation).any() else "an infinite number"
-    raise EnvironmentFaultError(f"it contains {kind}.")
+    place = int(np.flatnonzero(~np.isfinite(observation))[0])
+    raise EnvironmentFaultError(f"number {place} of {observation.size} is {kind}; all must be finite.")

@@ -1,6 +1,6 @@
 """`from_gymnasium`: an environment made from a Gymnasium environment and named attributes."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from attribute_planner.attributes import Attribute, AttributeSpace, Goal, Value
+from attribute_planner.environments.faults import shown
 from attribute_planner.environments.gymnasium_bridge.actions import Actions
 from attribute_planner.environments.gymnasium_bridge.bridge import Bridge, Recipe, build_bridge
 from attribute_planner.environments.gymnasium_bridge.describing import Describe, ReadValues
@@ -24,6 +25,7 @@ from attribute_planner.environments.spaces import ActionSpace, ObservationSpec
 from attribute_planner.environments.tasks import Task, fixed_goal_task
 from attribute_planner.environments.workers.pool import Workers
 from attribute_planner.errors import ConfigurationError
+from attribute_planner.ranges import COUNT, check_number
 
 Key = jax.Array
 
@@ -163,6 +165,8 @@ class GymnasiumEnvironment(HostEnvironment):
 
 def attribute_space(attributes: Sequence[Attribute]) -> AttributeSpace:
     """The attribute space of a list of attributes."""
+    if isinstance(attributes, str) or not isinstance(attributes, Iterable):
+        raise ConfigurationError(f"attributes must be a list of ap.Attribute; it is {shown(attributes)}.")
     wrong = next((each for each in attributes if not isinstance(each, Attribute)), None)
     if wrong is not None:
         raise ConfigurationError(f"attributes must be a list of ap.Attribute; it contains {wrong!r}.")
@@ -195,8 +199,8 @@ def _tasks(
 
 def _episode_steps(env: gymnasium.Env, wanted: int | None) -> tuple[int, str]:
     """The smaller of the environment's own limit and the one given, and which of them it is."""
-    if wanted is not None and wanted < 1:
-        raise ConfigurationError(f"episode_steps is {wanted}; it must be at least 1.")
+    if wanted is not None:
+        check_number("episode_steps", wanted, COUNT, whole=True)
     own, source = _own_limit(env)
     if own is None and wanted is None:
         return DEFAULT_EPISODE_STEPS, "the default, because the environment tells no limit; set it with episode_steps=…"

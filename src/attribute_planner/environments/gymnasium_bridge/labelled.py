@@ -7,10 +7,11 @@ import numpy as np
 from jaxtyping import Int
 
 from attribute_planner.attributes import AttributeSpace
+from attribute_planner.environments.faults import shown
 from attribute_planner.environments.gymnasium_bridge.describing import AttributeReader
 from attribute_planner.environments.gymnasium_bridge.observations import Encoder
 from attribute_planner.environments.labels import Labels
-from attribute_planner.errors import ConfigurationError
+from attribute_planner.errors import AttributePlannerError, ConfigurationError
 
 
 def labels_of(labelled: tuple[Any, Any], space: AttributeSpace, encoder: Encoder) -> Labels:
@@ -18,6 +19,9 @@ def labels_of(labelled: tuple[Any, Any], space: AttributeSpace, encoder: Encoder
     if not isinstance(labelled, tuple | list) or len(labelled) != 2:
         raise ConfigurationError("labelled must be a pair: (observations, attributes).")
     observations, attributes = labelled
+    for name, part in (("observations", observations), ("attributes", attributes)):
+        if not hasattr(part, "__len__") or not hasattr(part, "__getitem__"):
+            raise ConfigurationError(f"labelled: the {name} are {shown(part)}; they must be a list or an array.")
     if len(observations) != len(attributes):
         raise ConfigurationError(
             f"labelled has {len(observations)} observations, but the attributes of {len(attributes)} states."
@@ -25,6 +29,11 @@ def labels_of(labelled: tuple[Any, Any], space: AttributeSpace, encoder: Encoder
     if not len(observations):
         raise ConfigurationError("labelled holds no observation.")
     encoded = np.stack([_of_label(number, encoder.encode, each) for number, each in enumerate(observations)])
+    finite = np.isfinite(encoded).reshape(len(encoded), -1).all(axis=1)
+    if not finite.all():
+        raise ConfigurationError(
+            f"labelled state {finite.argmin()}: the observation is not finite; all numbers must be finite."
+        )
     return Labels(encoded, _label_values(attributes, space))
 
 
@@ -46,4 +55,5 @@ def _of_label(number: int, function: Callable[[Any], Any], given: Any) -> Any:
     try:
         return function(given)
     except Exception as error:
-        raise ConfigurationError(f"labelled state {number}: {error}") from error
+        kind = "" if isinstance(error, AttributePlannerError) else f"{type(error).__name__}: "
+        raise ConfigurationError(f"labelled state {number}: {kind}{error}") from error

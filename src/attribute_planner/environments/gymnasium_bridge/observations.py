@@ -138,6 +138,8 @@ def _choice_part(name: str, shape: tuple[int, ...], low: int, high: int) -> tupl
     def read(observation: Any) -> np.ndarray:
         choice = np.asarray(observation)
         _require_shape(choice, shape)
+        if choice.dtype.kind not in "biu":
+            raise EnvironmentFaultError(f"it contains {choice.tolist()!r}; it must hold integers.")
         if choice.size and not (low <= choice.min() and choice.max() <= high):
             raise EnvironmentFaultError(f"it contains {choice.tolist()}; its space has {low} to {high}.")
         return choice.reshape(-1)

@@ -6,6 +6,7 @@ from weakref import ref
 
 import gymnasium
 
+from attribute_planner.environments.faults import first_line
 from attribute_planner.errors import ConfigurationError
 
 MAX_IDLE = 128
@@ -40,7 +41,7 @@ class EnvPool:
             if len(self._idle) < MAX_IDLE:
                 self._idle.append(env)
             else:
-                env.close()
+                self.discard([env])
 
     def discard(self, envs: Sequence[gymnasium.Env]) -> None:
         """Close environments that must not be used again."""
@@ -54,7 +55,12 @@ class EnvPool:
         self._idle = []
 
     def _new(self) -> gymnasium.Env:
-        made = self._make()
+        try:
+            made = self._make()
+        except (Exception, SystemExit) as error:
+            raise ConfigurationError(
+                f"The function that makes the environment failed: {type(error).__name__}: {first_line(str(error))}."
+            ) from error
         if not isinstance(made, gymnasium.Env):
             raise ConfigurationError(
                 f"The function that makes the environment returned a {type(made).__name__}, not a gymnasium.Env."

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from attribute_planner.environments.hidden_attributes import without_hidden_attributes
 from attribute_planner.environments.interface import Environment, PureEnvironment
+from attribute_planner.environments.watchdog import STEP_TIMEOUT as STEP_TIMEOUT
+from attribute_planner.environments.watchdog import WATCHDOG
 from attribute_planner.ranges import POSITIVE, check_number
 
 if TYPE_CHECKING:
     from attribute_planner.environments.gymnasium_bridge import GymnasiumEnvironment
     from attribute_planner.environments.workers.pool import WorkerPool
-
-STEP_TIMEOUT = 120.0
-"""Seconds after which a worker process that has not finished a reset or a step is replaced."""
 
 
 def bridged(env: Environment) -> GymnasiumEnvironment | None:
@@ -38,12 +37,15 @@ def worker_processes(
 ) -> Iterator[WorkerPool | None]:
     """Run an environment of `from_gymnasium` in `num_workers` processes, which are ended afterwards; 0 for none.
 
+    step_timeout: seconds that a reset or a step may take; a worker that takes longer is replaced, and in this process
+        it is an error.
     say: is given a line when a worker is lost.
     """
     check_number("step_timeout", step_timeout, POSITIVE)
     base = bridged(env) if num_workers else None
     if base is None:
-        yield None
+        with WATCHDOG.limited_to(step_timeout):
+            yield None
         return
     from attribute_planner.environments.workers.pool import WorkerPool
 

@@ -4,6 +4,7 @@ It imports neither JAX nor the learner. It ends with the process that started it
 """
 
 import faulthandler
+import math
 import mmap
 import os
 import pickle
@@ -18,6 +19,7 @@ from attribute_planner.environments.gymnasium_bridge.batch_arrays import BatchLa
 from attribute_planner.environments.gymnasium_bridge.bridge import Bridge, Recipe, build_bridge
 from attribute_planner.environments.gymnasium_bridge.env_rows import EnvRows
 from attribute_planner.environments.space_specs import FlatSpec, ImageSpec
+from attribute_planner.environments.watchdog import WATCHDOG
 from attribute_planner.errors import AttributePlannerError, EnvironmentFaultError
 
 DONE = pickle.dumps(("done", None))
@@ -31,6 +33,7 @@ def main(channel: int, lifeline: int) -> None:
     lifeline: number of a pipe that nobody writes to; it ends when the learner's process does.
     """
     faulthandler.enable()
+    WATCHDOG.limit = math.inf  # the learner's process limits the time
     for each in (channel, lifeline):
         os.set_inheritable(each, False)
     threading.Thread(target=_end_with, args=(lifeline,), daemon=True).start()
