@@ -206,11 +206,13 @@ def test_the_plot_of_a_table_shows_both_numbers_and_the_interval():
 
 
 def test_the_summary_shows_what_is_measured_and_names_the_rest():
+    config = {"config": settings_to_json(planner_config(Run(RUN_SPECS["crafting-default"], 0, "paper")))}
     records = [record_of("crafting-default", seed, 1.0, how=OURS) for seed in range(2)]
-    lines = summary_text(records).splitlines()
+    lines = summary_text([replace(each, configuration=config, scale="paper") for each in records]).splitlines()
     assert lines[2] == "| crafting | 99.8 | not measured yet | 100 [95.6, 100] (2 seeds) |"
     assert len(lines) == 5
     assert lines[4].startswith("Not measured yet: switches, multi-step; blocks")
+    assert "(2 seeds)† |" in summary_text(records)
 
 
 def test_marked_tables_of_a_document_are_regenerated():
