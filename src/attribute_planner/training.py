@@ -118,7 +118,9 @@ def start_workers(
     """The worker processes of a training, which end with `stack`; `None` if there are none."""
     num_envs = max(config.explore.num_envs, config.practise.num_envs)
     count = choose_num_workers(env, num_workers, num_envs=num_envs, steps=config.steps)
-    return stack.enter_context(worker_processes(env, count, step_timeout=step_timeout, say=announce))
+    return stack.enter_context(
+        worker_processes(env, count, step_timeout=step_timeout, required=num_workers is not None, say=announce)
+    )
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import gymnasium
 import jax
 import numpy as np
 import pytest
@@ -163,6 +164,38 @@ def test_what_cannot_be_sent_is_named():
     with pytest.raises(ConfigurationError, match=words), worker_processes(env, 2):
         pass
     assert choose_num_workers(env, None, num_envs=16, steps=10**9) == 0
+
+
+def test_environments_that_were_registered_here_are_known_to_workers():
+    gymnasium.register("OwnWalk-v0", Walk, disable_env_checker=True, order_enforce=False)
+    try:
+        env = ap.from_gymnasium(
+            lambda: gymnasium.make("OwnWalk-v0"), attributes=ATTRIBUTES, describe=describe, episode_steps=12
+        )
+        with worker_processes(env, 1) as pool:
+            assert pool is not None and len(pool.pids) == 1
+            play(env, steps=2)
+    finally:
+        del gymnasium.registry["OwnWalk-v0"]
+
+
+def test_without_need_an_environment_that_workers_cannot_make_runs_in_this_process():
+    here = os.getpid()
+
+    def make() -> Walk:
+        if os.getpid() != here:
+            raise OSError("no display")
+        return Walk()
+
+    env, lines = ap.from_gymnasium(make, attributes=ATTRIBUTES, describe=describe, episode_steps=12), []
+    words = "cannot be made in a worker process: .*no display"
+    with pytest.raises(ConfigurationError, match=words), worker_processes(env, 1):
+        pass
+    with worker_processes(env, 1, required=False, say=lines.append) as pool:
+        assert pool is None
+        play(env, steps=2)
+    (line,) = lines
+    assert "no display" in line and "continues without worker processes" in line
 
 
 def test_a_printing_environment_is_named_once():

@@ -10,6 +10,7 @@ from attribute_planner.environments.hidden_attributes import without_hidden_attr
 from attribute_planner.environments.interface import Environment, PureEnvironment
 from attribute_planner.environments.watchdog import STEP_TIMEOUT as STEP_TIMEOUT
 from attribute_planner.environments.watchdog import WATCHDOG
+from attribute_planner.errors import ConfigurationError
 from attribute_planner.ranges import POSITIVE, check_number
 
 if TYPE_CHECKING:
@@ -33,26 +34,47 @@ def worker_processes(
     num_workers: int,
     *,
     step_timeout: float = STEP_TIMEOUT,
+    required: bool = True,
     say: Callable[[str], Any] | None = None,
 ) -> Iterator[WorkerPool | None]:
     """Run an environment of `from_gymnasium` in `num_workers` processes, which are ended afterwards; 0 for none.
 
     step_timeout: seconds that a reset or a step may take; a worker that takes longer is replaced, and in this process
         it is an error.
+    required: whether it is an error if the environment cannot be made in a worker process; otherwise it runs in this
+        process, and a line says why.
     say: is given a line when a worker is lost.
     """
     check_number("step_timeout", step_timeout, POSITIVE)
     base = bridged(env) if num_workers else None
-    if base is None:
+    pool = None if base is None else _started(base, num_workers, step_timeout, required, say)
+    if base is None or pool is None:
         with WATCHDOG.limited_to(step_timeout):
             yield None
         return
-    from attribute_planner.environments.workers.pool import WorkerPool
-
-    pool = WorkerPool(base.name, base.recipe, base.encoder.spec, num_workers, step_timeout=step_timeout, say=say)
     previous, base.workers.running = base.workers.running, pool
     try:
         yield pool
     finally:
         base.workers.running = previous
         pool.close()
+
+
+def _started(
+    env: GymnasiumEnvironment,
+    num_workers: int,
+    step_timeout: float,
+    required: bool,
+    say: Callable[[str], Any] | None,
+) -> WorkerPool | None:
+    """The worker processes; `None` if they cannot be started and are not required."""
+    from attribute_planner.environments.workers.pool import WorkerPool
+
+    try:
+        return WorkerPool(env.name, env.recipe, env.encoder.spec, num_workers, step_timeout=step_timeout, say=say)
+    except ConfigurationError as error:
+        if required:
+            raise
+        if say is not None:
+            say(f"{error} Training continues without worker processes; num_workers=0 avoids this attempt.")
+        return None

@@ -16,10 +16,11 @@ from typing import Any
 
 from attribute_planner.environments.faults import first_line
 from attribute_planner.environments.gymnasium_bridge.batch_arrays import BatchLayout, batch_arrays
-from attribute_planner.environments.gymnasium_bridge.bridge import Bridge, Recipe, build_bridge
+from attribute_planner.environments.gymnasium_bridge.bridge import Bridge, build_bridge
 from attribute_planner.environments.gymnasium_bridge.env_rows import EnvRows
 from attribute_planner.environments.space_specs import FlatSpec, ImageSpec
 from attribute_planner.environments.watchdog import WATCHDOG
+from attribute_planner.environments.workers.sending import register
 from attribute_planner.errors import AttributePlannerError, EnvironmentFaultError
 
 DONE = pickle.dumps(("done", None))
@@ -89,7 +90,8 @@ class WorkerServer:
 
     def _make(self, name: str, recipe: bytes, spec: FlatSpec | ImageSpec) -> None:
         """Build the bridge, and check that it reads observations as the learner does."""
-        loaded: Recipe = pickle.loads(recipe)
+        loaded, registered = pickle.loads(recipe)
+        register(registered)
         self._bridge = build_bridge(loaded, name)
         if self._bridge.encoder.spec != spec:
             raise EnvironmentFaultError(
