@@ -1,10 +1,11 @@
-# One command each: `make setup`, `make demo`, `make test`, `make check`, `make format`, `make reliability`.
+# One command each: `make setup`, `make demo`, `make test`, `make check`, `make format`, `make docs`, `make package`,
+# `make reliability`.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
-EXTRAS := blocks,tensorboard,examples,viewer,dev
+EXTRAS := blocks,tensorboard,examples,viewer,docs,dev
 PACKAGES := --constraint constraints.txt --editable ".[$(EXTRAS)]"
 SOURCES := $(wildcard src tests examples)
 
@@ -20,7 +21,7 @@ export PYTHONDONTWRITEBYTECODE :=
 # Pyright's wrapper would otherwise announce its newer releases.
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
-.PHONY: setup demo test check format reliability
+.PHONY: setup demo test check format reliability docs package
 .DEFAULT_GOAL := setup
 
 setup: $(INSTALLED)
@@ -51,3 +52,13 @@ format: setup
 # Kills, damaged files, bad environments, planted faults: measures what docs/reliability.md promises.
 reliability: setup
 	$(BIN)/python -m attribute_planner.experiments.reliability $(ROWS)
+
+# The theme would otherwise announce its successor.
+docs: setup
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	@echo "The documentation is in build/docs/index.html"
+
+package: setup
+	rm -rf dist
+	$(BIN)/python -m build --no-isolation > /dev/null
+	$(BIN)/twine check --strict dist/*

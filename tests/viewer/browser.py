@@ -175,9 +175,13 @@ class Tab:
         scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
         self.send("Emulation.setEmulatedMedia", features=scheme)
 
+    def picture(self) -> bytes:
+        """A picture of the window, as a PNG file."""
+        return base64.b64decode(self.send("Page.captureScreenshot", format="png")["data"])
+
     def screenshot(self, path: Path) -> None:
-        """A picture of the window."""
-        path.write_bytes(base64.b64decode(self.send("Page.captureScreenshot", format="png")["data"]))
+        """Write a picture of the window."""
+        path.write_bytes(self.picture())
 
     def complaints(self) -> list[str]:
         """Errors that the page has reported so far: exceptions, and what the content security policy refused."""

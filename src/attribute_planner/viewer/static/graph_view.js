@@ -120,6 +120,7 @@ export class GraphView {
   drawEdge(pen, edge, main) {
     const { from, to } = edge;
     const back = to.x <= from.x;
+    if (back && !main && from !== this.chosen && to !== this.chosen) return; // ways back are shown where one points
     const down = Math.sign(to.y - from.y || 1);
     const start = back ? { x: from.x, y: from.y + (from.box.height / 2) * down } : { x: from.x + from.box.width / 2, y: from.y };
     const end = back ? { x: to.x, y: to.y - (to.box.height / 2) * down } : { x: to.x - to.box.width / 2, y: to.y };
