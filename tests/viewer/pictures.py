@@ -1,4 +1,4 @@
-"""The pictures of the viewer in the documentation: `python -m tests.viewer.pictures` (from the root of the repository)."""
+"""The pictures of the viewer in the documentation: `python -m tests.viewer.pictures` in the root of the repository."""
 
 import contextlib
 import io
