@@ -31,6 +31,7 @@ from attribute_planner.phases.goal_sampling import (
 from attribute_planner.phases.passed_sets import passed_sets, with_passed_sets
 from attribute_planner.phases.practise_config import PractiseConfig
 from attribute_planner.phases.practise_epochs import host_epoch, pure_epoch, replay_epoch
+from attribute_planner.phases.value_horizon import value_discount
 from attribute_planner.transitions.counting import TransitionCounts
 from attribute_planner.transitions.model import PractisedTransitions
 
@@ -178,7 +179,8 @@ def practise_epoch(
     rollouts = min(config.rollouts_per_epoch, math.ceil((until * config.steps - practised.steps) / per_rollout))
     run: Any = pure_epoch if isinstance(env, PureEnvironment) else host_epoch
     if replay is not None:
-        run = partial(replay_epoch, replay, log)
+        discount = value_discount(practised.table.listing(), config.max_attempt_steps)
+        run = partial(replay_epoch, replay, log, discount)
     size = (3, len(graph.target))
     counts = jnp.zeros(size, jnp.int32) if replay is None else np.zeros(size)
     train_state, counts, metrics = run(

@@ -124,6 +124,7 @@ def host_epoch(
 def replay_epoch(
     replay: Replay,
     log: AttemptLog | None,
+    discount: float,
     env: Environment,
     detector: AttributeDetector | None,
     graph: DeviceGraph,
@@ -163,7 +164,7 @@ def replay_epoch(
                 log_attempts(log, trajectories, replay.end - length)
             remaining = max(1 - (int(steps) + number * length * config.num_envs) / config.steps, 0.0)
             train_state, learned = reacher.learn(
-                train_state, replay, discount=config.value_discount, remaining=remaining, random=random
+                train_state, replay, discount=discount, remaining=remaining, random=random
             )
             metrics = learned or metrics
     finally:
