@@ -5,8 +5,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
-EXTRAS := blocks,tensorboard,examples,viewer,docs,dev
+EXTRAS := blocks,tensorboard,examples,viewer,dev
 PACKAGES := --constraint constraints.txt --editable ".[$(EXTRAS)]"
+DOCS_INSTALLED := $(VENV)/.docs_installed
+DOCS_PACKAGES := --constraint constraints.txt --editable ".[$(EXTRAS),docs]"
 SOURCES := $(wildcard src tests examples)
 
 # More workers than this only compile the same functions once more each. For the same reason a file of tests is run by
@@ -34,6 +36,11 @@ $(INSTALLED): pyproject.toml constraints.txt
 	$(BIN)/uv pip install --python $(BIN)/python $(PACKAGES) || $(BIN)/python -m pip install $(PACKAGES)
 	touch $@
 
+# What only the documentation needs is installed when it is built.
+$(DOCS_INSTALLED): $(INSTALLED)
+	$(BIN)/uv pip install --python $(BIN)/python $(DOCS_PACKAGES) || $(BIN)/python -m pip install $(DOCS_PACKAGES)
+	touch $@
+
 demo: setup
 	$(BIN)/python examples/demo.py
 
@@ -54,7 +61,7 @@ reliability: setup
 	$(BIN)/python -m attribute_planner.experiments.reliability $(ROWS)
 
 # The theme would otherwise announce its successor.
-docs: setup
+docs: $(DOCS_INSTALLED)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 	@echo "The documentation is in build/docs/index.html"
 
