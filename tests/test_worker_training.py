@@ -1,6 +1,7 @@
 """Training with worker processes: the agent does not depend on their number, and the metrics count them."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import jax
@@ -46,9 +47,11 @@ def test_a_worker_that_dies_in_training_is_counted(tmp_path: Path, capsys: pytes
 
 
 @pytest.mark.slow
-def test_an_agent_that_learns_off_policy_does_not_depend_on_it_either():
+@pytest.mark.parametrize("overlap", [False, True])
+def test_an_agent_that_learns_off_policy_does_not_depend_on_it_either(overlap: bool):
     config = ap.config_for(walk()).with_steps(6_000)
     assert config.practise.method == "dqn"
+    config = replace(config, practise=replace(config.practise, overlap=overlap))
     alone = ap.train(walk(), config=config, num_workers=0)
     for num_workers in (1, 2, 3):
         assert_same(alone, ap.train(walk(), config=config, num_workers=num_workers))

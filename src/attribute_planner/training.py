@@ -27,7 +27,7 @@ from attribute_planner.environments.recorded import RecordedEnvironment
 from attribute_planner.environments.registry import make
 from attribute_planner.environments.spec import EnvironmentSpec
 from attribute_planner.environments.workers.choice import choose_num_workers
-from attribute_planner.environments.workers.running import STEP_TIMEOUT, worker_processes
+from attribute_planner.environments.workers.running import STEP_TIMEOUT, cluster_workers, worker_processes
 from attribute_planner.errors import ConfigurationError, RunDirectoryError
 from attribute_planner.evaluation.goal_meter import GoalMeter, num_unseen_values
 from attribute_planner.files.lock import locked
@@ -66,6 +66,7 @@ def train(
     dataset: Dataset | None = None,
     num_workers: int | None = None,
     step_timeout: float = STEP_TIMEOUT,
+    cluster: str | None = None,
 ) -> Agent:
     """Train an agent: detect, explore, practise.
 
@@ -88,6 +89,8 @@ def train(
         many as there are cores, if steps of the environment take long enough. The result is the same.
     step_timeout: seconds that a step or a reset may take; a worker process that takes longer is replaced, and without
         worker processes it is an error.
+    cluster: the address of a Ray cluster whose machines run the environment, `auto` for that in `RAY_ADDRESS`, or
+        `local` to start one on this machine; `num_workers` is by default its number of cores.
     """
     if isinstance(env, Dataset):
         env, dataset, steps = RecordedEnvironment(env.spec), env, 0
@@ -106,17 +109,26 @@ def train(
     if resume and refine:
         raise ConfigurationError("A resumed run keeps its own settings: refine cannot be given with resume.")
     with run_lock(run_dir, resume=resume), ExitStack() as stack:
-        workers = partial(start_workers, stack, num_workers, step_timeout)
+        workers = partial(start_workers, stack, num_workers, step_timeout, cluster)
         return _train(
             env, seed, steps, run_dir, config, resume, refine, progress, tensorboard, logger, policy, dataset, workers
         )
 
 
 def start_workers(
-    stack: ExitStack, num_workers: int | None, step_timeout: float, env: Environment, config: TrainConfig
+    stack: ExitStack,
+    num_workers: int | None,
+    step_timeout: float,
+    cluster: str | None,
+    env: Environment,
+    config: TrainConfig,
 ) -> "WorkerPool | None":
     """The worker processes of a training, which end with `stack`; `None` if there are none."""
     num_envs = max(config.explore.num_envs, config.practise.num_envs)
+    if cluster is not None:
+        return stack.enter_context(
+            cluster_workers(env, cluster, num_workers, num_envs, step_timeout=step_timeout, say=announce)
+        )
     count = choose_num_workers(env, num_workers, num_envs=num_envs, steps=config.steps)
     return stack.enter_context(
         worker_processes(env, count, step_timeout=step_timeout, required=num_workers is not None, say=announce)

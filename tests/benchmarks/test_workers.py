@@ -18,7 +18,8 @@ def test_a_busy_simulator_takes_the_time_that_it_is_asked_for(monkeypatch: pytes
 
 def test_rates_stand_beside_one_process_and_the_peers(monkeypatch: pytest.MonkeyPatch):
     rate = {workers.ONE_PROCESS: 100.0, "1": 90.0, "2": 190.0, workers.ASYNC: 95.0}
-    monkeypatch.setattr(workers, "measured_rates", lambda contexts: rate)
+    speeds = {name: workers.Speed(each, 1e4 / each) for name, each in rate.items()}
+    monkeypatch.setattr(workers, "measured_speeds", lambda contexts: speeds)
     monkeypatch.setattr(workers, "num_cores", lambda: 2)
     lines = list(workers.measure_env(busy_env.busy(0.01)))
     assert [(line.name, line.ours, line.peer, line.ratio) for line in lines] == [
@@ -26,13 +27,14 @@ def test_rates_stand_beside_one_process_and_the_peers(monkeypatch: pytest.Monkey
         ("0.01 ms, 2 workers", 190.0, 100.0, 1.9),
         ("0.01 ms, 2 workers", 190.0, 95.0, 2.0),
         ("0.01 ms, 2 workers", 190.0, None, None),
+        ("0.01 ms, 2 workers, core time of the learner per step", 1e4 / 190, 1e4 / 95, pytest.approx(2.0)),
     ]
 
 
-def test_a_rate_is_measured_in_worker_processes(monkeypatch: pytest.MonkeyPatch):
+def test_speed_is_measured_in_worker_processes(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(workers, "SECONDS", 0.05)
     monkeypatch.setattr(workers, "NUM_ENVS", 2)
     env = busy_env.busy(0.01)
     actor = ExplorationPolicy(GoalPolicy(env.spec, hidden_size=8, key=jax.random.key(0)))
-    found = workers.measured_rates({"here": workers.ours(env, actor, 0), "there": workers.ours(env, actor, 1)})
-    assert found["here"] > 0 and found["there"] > 0
+    found = workers.measured_speeds({"here": workers.ours(env, actor, 0), "there": workers.ours(env, actor, 1)})
+    assert found["here"].rate > 0 and found["there"].rate > 0 and found["there"].learner > 0

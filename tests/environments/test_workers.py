@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import gymnasium
 import jax
@@ -21,6 +21,7 @@ from attribute_planner.data.random_actions import RandomActions
 from attribute_planner.data.rollout import rollout
 from attribute_planner.data.trajectories import Trajectories
 from attribute_planner.environments.workers import choice
+from attribute_planner.environments.workers import pool as pool_module
 from attribute_planner.environments.workers.choice import choose_num_workers
 from attribute_planner.environments.workers.rows import shares
 from attribute_planner.environments.workers.running import worker_processes
@@ -114,7 +115,7 @@ rows = pool.open(BatchLayout(2, ((3,), "float32"), 2, 0))
 try:
     rows.arrays.which[:] = True
     rows.run("reset")
-    print(*pool.pids, flush=True)
+    print(*(each.pid for each in pool.workers), flush=True)
     while True:
         rows.run("step")
 finally:
@@ -173,7 +174,7 @@ def test_environments_that_were_registered_here_are_known_to_workers():
             lambda: gymnasium.make("OwnWalk-v0"), attributes=ATTRIBUTES, describe=describe, episode_steps=12
         )
         with worker_processes(env, 1) as pool:
-            assert pool is not None and len(pool.pids) == 1
+            assert pool is not None and pool.num_workers == 1
             play(env, steps=2)
     finally:
         del gymnasium.registry["OwnWalk-v0"]
@@ -207,6 +208,24 @@ def test_a_printing_environment_is_named_once():
     with worker_processes(env, 1, say=lines.append):
         play(env, steps=2)
     assert lines == ["Walk prints in its worker processes, where it is not shown: 'welcome'"]
+
+
+def test_a_leaking_environment_is_named_once(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(pool_module, "LEAK", 2**26)
+
+    class Leaking(Walk):
+        kept: ClassVar[list[bytes]] = []
+
+        def step(self, action: Any) -> Any:
+            self.kept.append(b"x" * 2**20)
+            return super().step(action)
+
+    env, lines = ap.from_gymnasium(Leaking, attributes=ATTRIBUTES, describe=describe, episode_steps=12), []
+    with worker_processes(env, 1, say=lines.append):
+        for _ in range(4):
+            play(env, steps=10)
+    (line,) = lines
+    assert re.match(r"Leaking: the memory of a worker process has grown from \d+ to \d+ MiB\.", line)
 
 
 def test_the_default_depends_on_the_duration_of_a_step(monkeypatch: pytest.MonkeyPatch):

@@ -3,13 +3,18 @@
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
+from attribute_planner import algorithm
 from attribute_planner.benchmarks.busy_env import busy, minigrid
-from attribute_planner.benchmarks.measuring import Measurement, rates
+from attribute_planner.benchmarks.measuring import Measurement, rates, times
+from attribute_planner.benchmarks.train import EpochTimes
+from attribute_planner.configuration import host_config
 from attribute_planner.data.rollout import advance, start
 from attribute_planner.environments.workers.choice import num_cores
 from attribute_planner.environments.workers.running import worker_processes
@@ -23,6 +28,8 @@ MILLISECONDS = (0.1, 1.0, 5.0)
 SECONDS, REPEATS = 1.0, 3
 """Each rate is the median of some measurements of this length, taken in turn with those of the others."""
 
+OVERLAP_MILLISECONDS, OVERLAP_STEPS = 5.0, 8_000
+
 ONE_PROCESS = "the same in one process"
 ASYNC, SUBPROC = "Gymnasium's AsyncVectorEnv", "Stable-Baselines3's SubprocVecEnv"
 
@@ -33,7 +40,24 @@ Play = Callable[[int], Any]
 def measure() -> list[Measurement]:
     """Each simulator with one worker, two and so on up to the number of cores, against one process and two peers."""
     envs = [*(busy(each) for each in MILLISECONDS), *_installed(minigrid)]
-    return [line for env in envs for line in measure_env(env)]
+    return [*(line for env in envs for line in measure_env(env)), measure_overlap(busy(OVERLAP_MILLISECONDS))]
+
+
+def measure_overlap(env: Any) -> Measurement:
+    """Steps per second of practice by DQN that learns while the next steps are simulated, against one that waits."""
+    cores = num_cores()
+    with worker_processes(env, cores):
+        overlapping, waiting = (practice_rate(env, overlap) for overlap in (True, False))
+    name = f"{env.name}, {cores} workers, practice that overlaps with learning"
+    return rates(name, overlapping, waiting, "steps/s", "the same without overlap")
+
+
+def practice_rate(env: Any, overlap: bool) -> float:
+    """Steps per second of practice with the default settings, its first epoch left out."""
+    config, epochs = host_config(env.spec).with_steps(OVERLAP_STEPS), EpochTimes()
+    practise = replace(config.practise, overlap=overlap, rollouts_per_epoch=3)
+    algorithm.train(env, replace(config, practise=practise, rounds=1), key=jax.random.key(0), watch=epochs)
+    return epochs.rate("practise")
 
 
 def measure_env(env: Any) -> Iterator[Measurement]:
@@ -46,12 +70,14 @@ def measure_env(env: Any) -> Iterator[Measurement]:
         ASYNC: peer(env, actor, _async_vector_env),
         SUBPROC: peer(env, actor, _subproc_vec_env),
     }
-    found = measured_rates(contexts)
-    for number in numbers:
-        name = f"{env.name}, {number} worker{'s' if number > 1 else ''}"
-        yield rates(name, found[str(number)], found[ONE_PROCESS], "steps/s", ONE_PROCESS)
+    found = measured_speeds(contexts)
+    titles = {number: f"{env.name}, {number} worker{'s' if number > 1 else ''}" for number in numbers}
+    last, best = titles[numbers[-1]], found[str(numbers[-1])]
+    for number, title in titles.items():
+        yield rates(title, found[str(number)].rate, found[ONE_PROCESS].rate, "steps/s", ONE_PROCESS)
     for against in (ASYNC, SUBPROC):
-        yield rates(name, found[str(numbers[-1])], found.get(against), "steps/s", against)
+        yield rates(last, best.rate, found[against].rate if against in found else None, "steps/s", against)
+    yield times(f"{last}, core time of the learner per step", best.learner, found[ASYNC].learner, "µs", ASYNC)
 
 
 def worker_numbers(cores: int) -> list[int]:
@@ -60,20 +86,28 @@ def worker_numbers(cores: int) -> list[int]:
     return [*powers, cores]
 
 
-def measured_rates(contexts: dict[str, Any]) -> dict[str, float]:
-    """Steps per second of each way to play, taken in turn; those that are not installed are left out."""
+class Speed(NamedTuple):
+    """Steps per second, and the time that the process of the learner has a core for a step, in microseconds."""
+
+    rate: float
+    learner: float
+
+
+def measured_speeds(contexts: dict[str, Any]) -> dict[str, Speed]:
+    """The speed of each way to play, measured in turn; those that are not installed are left out."""
     with ExitStack() as stack:
         opened = {name: stack.enter_context(context()) for name, context in contexts.items()}
         plays = {name: play for name, play in opened.items() if play is not None}
         lengths = {name: _length_for(play) for name, play in plays.items()}
-        found = [{name: _rate(play, lengths[name]) for name, play in plays.items()} for _ in range(REPEATS)]
-    return {name: float(np.median([each[name] for each in found])) for name in plays}
+        found = [{name: _speed(play, lengths[name]) for name, play in plays.items()} for _ in range(REPEATS)]
+    return {name: Speed(*np.median([each[name] for each in found], axis=0).tolist()) for name in plays}
 
 
-def _rate(play: Play, length: int) -> float:
-    began = time.perf_counter()
+def _speed(play: Play, length: int) -> Speed:
+    began, began_core = time.perf_counter(), time.process_time()
     play(length)
-    return NUM_ENVS * length / (time.perf_counter() - began)
+    steps = NUM_ENVS * length
+    return Speed(steps / (time.perf_counter() - began), 1e6 * (time.process_time() - began_core) / steps)
 
 
 def _length_for(play: Play) -> int:
@@ -115,7 +149,7 @@ def peer(env: Any, actor: ExplorationPolicy, make: Callable[[Any], Any]) -> Any:
             yield None
             return
         envs, reset, step = found
-        values = np.zeros((NUM_ENVS, len(env.attributes)), np.int32)
+        values = jnp.zeros((NUM_ENVS, len(env.attributes)), jnp.int32)
         act = jax.jit(lambda observation, key: actor.act(None, observation, values, key=key)[1])
         observation = reset()
 
@@ -142,7 +176,7 @@ def _async_vector_env(make: Any) -> tuple[Any, Any, Any]:
 
 
 def _subproc_vec_env(make: Any) -> tuple[Any, Any, Any]:
-    from stable_baselines3.common.vec_env import SubprocVecEnv
+    from stable_baselines3.common.vec_env import SubprocVecEnv  # pyright: ignore[reportMissingImports]
 
     envs = SubprocVecEnv([make] * NUM_ENVS, start_method="forkserver")
     return envs, envs.reset, lambda action: envs.step(action)[0]

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import tyro
 
-from attribute_planner.command_line.arguments import OptionalInt, OptionalPath, shown_as
+from attribute_planner.command_line.arguments import OptionalInt, OptionalName, OptionalPath, shown_as
 from attribute_planner.command_line.printing import console, print_json
 
 
@@ -22,6 +22,7 @@ def train(
     tensorboard: bool = False,
     workers: OptionalInt = None,
     step_timeout: Annotated[float, shown_as("SECONDS")] = 120.0,
+    cluster: OptionalName = None,
     json: bool = False,
 ) -> int:
     """Train an agent on an environment and save it in a run directory.
@@ -42,6 +43,8 @@ def train(
             Default: the number of cores, if steps of the environment take long enough.
         step_timeout: Seconds that a step may take. A worker process that takes longer is replaced; without worker
             processes, training stops. Default: 120.
+        cluster: Run a Gymnasium environment on the machines of a Ray cluster: its address, `auto` for that in
+            RAY_ADDRESS, or `local` to start one on this machine.
         json: Print the result as JSON.
     """
     import attribute_planner as ap
@@ -74,6 +77,7 @@ def train(
             tensorboard=tensorboard,
             num_workers=workers,
             step_timeout=step_timeout,
+            cluster=cluster,
         )
     result = {
         "run": str(out),

@@ -6,6 +6,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
+from attribute_planner.data.devices import divided, replicated
 from attribute_planner.data.episodes import Episodes, Keep, ends_of
 from attribute_planner.data.trajectories import Actor, Trajectories
 from attribute_planner.environments.interface import PureEnvironment
@@ -20,7 +21,7 @@ def start_pure(
 ) -> Episodes:
     """`start` as a function that can be traced."""
     reset_key, memory_key = jax.random.split(key)
-    states = jax.vmap(env.reset)(jax.random.split(reset_key, num_envs))
+    states = divided(jax.vmap(env.reset)(jax.random.split(reset_key, num_envs)), num_envs)
     observation = jax.vmap(env.observe)(states)
     attributes = jax.vmap(env.describe)(states) if detector is None else detector(observation)
     memory = actor.begin(num_envs, key=memory_key)
@@ -45,7 +46,8 @@ def scan_steps(
     """
     num_envs, pack = episodes.age.shape[0], env.attributes.pack
     pool_key, steps_key = jax.random.split(key)
-    pool = _start_states(env, detector, num_envs, rounds=1 + length // episode_steps, key=pool_key)
+    # Any environment may take any start state.
+    pool = replicated(_start_states(env, detector, num_envs, rounds=1 + length // episode_steps, key=pool_key))
 
     def step(carry: tuple[Episodes, jax.Array], step_key: Key) -> tuple[tuple[Episodes, jax.Array], Trajectories]:
         before, used = carry
@@ -72,7 +74,8 @@ def scan_steps(
         after = Episodes(states, jax.vmap(env.observe)(states), attributes, jnp.where(over, 0, age), memory)
         return (after, used + jnp.sum(over, dtype=jnp.int32)), trajectories
 
-    carry = episodes._replace(age=jnp.asarray(episodes.age)), jnp.zeros((), jnp.int32)
+    episodes = divided(episodes._replace(age=jnp.asarray(episodes.age)), num_envs)
+    carry = episodes, jnp.zeros((), jnp.int32)
     (episodes, _), trajectories = jax.lax.scan(step, carry, jax.random.split(steps_key, length))
     return episodes, trajectories
 
@@ -84,7 +87,8 @@ def _start_states(
     env: PureEnvironment, detector: AttributeDetector | None, num_envs: int, *, rounds: int, key: Key
 ) -> tuple[Any, jax.Array]:
     """`[rounds * num_envs]` start states and their attributes."""
-    states = jax.vmap(env.reset)(jax.random.split(key, rounds * num_envs))
+    count = rounds * num_envs
+    states = divided(jax.vmap(env.reset)(jax.random.split(key, count)), count)
     if detector is None:
         return states, jax.vmap(env.describe)(states)
 

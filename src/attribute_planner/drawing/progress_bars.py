@@ -7,15 +7,23 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+WORKERS = {"workers": "{} workers", "worker_restarts": "{} restarts"}
+
 SHOWN = {
     "detect": {"error_full_set": "error {:.2%}"},
-    "explore": {"sets": "{:,} sets", "edges": "{:,} edges", "unseen_values": "{:,} declared values not seen"},
+    "explore": {
+        "sets": "{:,} sets",
+        "edges": "{:,} edges",
+        "unseen_values": "{:,} declared values not seen",
+        **WORKERS,
+    },
     "forward_model": {"error": "error {:.2%}"},
     "inverse": {"loss": "loss {:.3f}"},
     "practise": {
         "success": "{:.1%} of attempts succeed",
         "goals_reached": "last measurement: {:.0%} of goals reached",
         "weakest_edge": "weakest edge on plans: {}",
+        **WORKERS,
     },
     "refine": {"findings": "{0[0]}"},
     "model_edges": {"sets": "{:,} sets", "edges": "{:,} edges"},

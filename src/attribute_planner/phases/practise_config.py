@@ -50,6 +50,10 @@ class PractiseConfig:
     """Steps of each environment between two updates of the policy."""
     rollouts_per_epoch: int = 25
     """Updates in an epoch; an epoch begins with fresh episodes."""
+    overlap: bool = False
+    """Whether `dqn` and `sac` learn from a rollout while the next one runs. Each rollout then acts with the policy from
+    before the last update. This is faster if the environment runs in worker processes. The result is another one, but
+    still does not depend on their number."""
     hidden_size: int = 100
     """Units in each hidden layer."""
     deterministic: bool = False

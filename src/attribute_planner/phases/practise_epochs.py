@@ -25,6 +25,7 @@ from attribute_planner.phases.device_graph import DeviceGraph
 from attribute_planner.phases.goal_sampling import (
     FarSets,
 )
+from attribute_planner.phases.learning_thread import LearningThread
 from attribute_planner.phases.practise_config import PractiseConfig
 
 Key = jax.Array
@@ -142,13 +143,14 @@ def replay_epoch(
     actor = partial(_actor, graph, far, config, last_start=env.episode_steps)
     envs, metrics = env.vector_env(config.num_envs), {}
     reacher, length = config.reacher, config.rollout_length
+    learning, policy = LearningThread(config.overlap), train_state.policy
     replay.cut()
     try:
-        episodes = start(actor(train_state.policy), envs, key=start_key, detector=detector)
+        episodes = start(actor(policy), envs, key=start_key, detector=detector)
         for number in range(int(rollouts)):
             rollout_key = jax.random.fold_in(rollouts_key, number)
             episodes, trajectories = advance(
-                actor(train_state.policy),
+                actor(policy),
                 envs,
                 episodes,
                 length,
@@ -156,6 +158,8 @@ def replay_epoch(
                 key=rollout_key,
                 detector=detector,
             )
+            train_state, metrics = learning.wait(train_state, metrics)
+            policy = train_state.policy
             last = number == rollouts - 1
             ended = ended_attempts(trajectories, config.max_attempt_steps, last=bool(last))
             counts = counts + ended.counts(counts.shape[1])
@@ -163,11 +167,14 @@ def replay_epoch(
             if log is not None:
                 log_attempts(log, trajectories, replay.end - length)
             remaining = max(1 - (int(steps) + number * length * config.num_envs) / config.steps, 0.0)
-            train_state, learned = reacher.learn(
-                train_state, replay, discount=discount, remaining=remaining, random=random
-            )
-            metrics = learned or metrics
+            learn = partial(reacher.learn, discount=discount, remaining=remaining, random=random)
+            learning.start(partial(learn, train_state, replay))
+            if not config.overlap:
+                train_state, metrics = learning.wait(train_state, metrics)
+                policy = train_state.policy
+        train_state, metrics = learning.wait(train_state, metrics)
     finally:
+        learning.close()
         envs.close()
     return train_state, counts, metrics
 

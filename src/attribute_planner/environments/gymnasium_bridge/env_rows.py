@@ -22,10 +22,12 @@ class EnvRows:
     """The environments `rows` of a batch, from the pool of `bridge`; what they return is written into `arrays`.
 
     `close` returns the environments to the pool, or closes them if one of them has failed.
+
+    offset: the number of the first row of `arrays` in the whole batch, for messages.
     """
 
-    def __init__(self, bridge: Bridge, arrays: BatchArrays, rows: range) -> None:
-        self._bridge, self.arrays, self._rows = bridge, arrays, rows
+    def __init__(self, bridge: Bridge, arrays: BatchArrays, rows: range, *, offset: int = 0) -> None:
+        self._bridge, self.arrays, self._rows, self._offset = bridge, arrays, rows, offset
         self._envs: list[gymnasium.Env] = bridge.pool.acquire(len(rows))
         self._is_healthy = True
         self._seeds, self._episodes = np.zeros((2, len(rows)), np.int64)
@@ -106,7 +108,7 @@ class EnvRows:
         """The fault of one environment, with what is needed to repeat it."""
         self._is_healthy = False
         index = row - self._rows.start
-        place = f"environment {row}, episode {self._episodes[index]}, step {self.arrays.age[row]}"
+        place = f"environment {row + self._offset}, episode {self._episodes[index]}, step {self.arrays.age[row]}"
         return fault_of(self._bridge, f"{place}, seed {self._seeds[index]}: {what}", error)
 
 

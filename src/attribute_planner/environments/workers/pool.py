@@ -11,19 +11,22 @@ from typing import Any
 from attribute_planner.environments.gymnasium_bridge.batch_arrays import BatchLayout
 from attribute_planner.environments.gymnasium_bridge.bridge import Recipe
 from attribute_planner.environments.space_specs import FlatSpec, ImageSpec
-from attribute_planner.environments.workers.process import WorkerLostError, WorkerProcess
+from attribute_planner.environments.workers.process import Worker, WorkerLostError, WorkerProcess
 from attribute_planner.environments.workers.rows import WorkerRows
 from attribute_planner.environments.workers.sending import packed
 from attribute_planner.errors import ConfigurationError, EnvironmentFaultError
 
-START_SECONDS = 60.0
-"""A worker has at least this time to start and to make its first environment."""
+START_SECONDS = 300.0
+"""A worker has this time to start, in addition to the time limit for making each environment."""
 
 MOST_IN_A_ROW = 3
 """A worker that is lost this often, without a complete episode in between, is an error."""
 
 MOST_LINES = 10
 """Number of losses that are reported in a line each; all are counted."""
+
+LEAK = 2**30
+"""Bytes by which the memory of a worker may grow after its first batch before a line says so."""
 
 
 @dataclass(eq=False)
@@ -36,6 +39,7 @@ class Workers:
 class WorkerPool:
     """`num_workers` processes that run environments made from a recipe.
 
+    new_worker: starts a worker; by default a process on this machine.
     num_restarts, num_timeouts: workers replaced so far, and how many of them because they did not answer.
     """
 
@@ -48,18 +52,21 @@ class WorkerPool:
         *,
         step_timeout: float,
         say: Callable[[str], Any] | None = None,
+        new_worker: Callable[[], Worker] | None = None,
     ) -> None:
         self.name, self.num_workers, self.step_timeout = name, num_workers, step_timeout
         self.num_restarts = self.num_timeouts = 0
         self._message = pickle.dumps(("make", name, packed(recipe, name), spec))
         self._say = say or _to_stderr
         self._lost_in_a_row = [0] * num_workers
+        self._first_memory: int | None = None
         self._open: dict[int, WorkerRows] = {}
         self._opened = 0
-        self._workers: list[WorkerProcess] = []
+        self._new_worker = new_worker or WorkerProcess
+        self._workers: list[Worker] = []
         is_ready = False
         try:
-            self._workers += [WorkerProcess() for _ in range(num_workers)]
+            self._workers += [self._new_worker() for _ in range(num_workers)]
             for worker in self._workers:  # all make their first environment at the same time
                 worker.send(self._message)
             for number in range(num_workers):
@@ -72,9 +79,9 @@ class WorkerPool:
                 self.kill()
 
     @property
-    def pids(self) -> list[int]:
-        """The numbers of the processes."""
-        return [worker.pid for worker in self._workers]
+    def workers(self) -> tuple[Worker, ...]:
+        """The workers."""
+        return tuple(self._workers)
 
     def metrics(self) -> dict[str, int]:
         """What is counted."""
@@ -89,8 +96,8 @@ class WorkerPool:
         self._opened += 1
         batch = self._open[self._opened] = WorkerRows(self, self._opened, layout)
         for number in range(self.num_workers):
-            self._send_open(number, batch)
-        self._finish_all("making environments")
+            self._workers[number].open(batch, batch.shares[number])
+        self._finish_all("making environments", self._seconds_to_make(len(batch.shares[0])))
         return batch
 
     def forget(self, batch: WorkerRows) -> None:
@@ -100,6 +107,7 @@ class WorkerPool:
         for number in range(self.num_workers):
             self.send(number, pickle.dumps(("close", batch.number)))
         self._finish_all("closing environments")
+        self._note_memory()
 
     def send(self, number: int, message: bytes) -> None:
         """Send a pickled message to a worker."""
@@ -125,13 +133,13 @@ class WorkerPool:
             self._workers[number].kill()
             for batch in self._open.values():
                 batch.cut(number)
-            self._workers[number] = WorkerProcess()
+            self._workers[number] = self._new_worker()
             self.send(number, self._message)
             try:
                 self._made(number)
                 for batch in self._open.values():
-                    self._send_open(number, batch)
-                    self._finish(number)
+                    self._workers[number].open(batch, batch.shares[number])
+                    self._finish(number, self._seconds_to_make(len(batch.shares[number])))
                 return
             except WorkerLostError as again:
                 lost, place = again, "making environments"
@@ -157,20 +165,19 @@ class WorkerPool:
 
     def _made(self, number: int) -> None:
         try:
-            self._finish(number, max(self.step_timeout, START_SECONDS))
+            self._finish(number, self._seconds_to_make(1))
         except EnvironmentFaultError as error:
             raise ConfigurationError(f"{self.name} cannot be made in a worker process: {error}") from error
 
-    def _send_open(self, number: int, batch: WorkerRows) -> None:
-        message = ("open", batch.number, batch.layout, batch.shares[number])
-        self._workers[number].send(pickle.dumps(message), batch.descriptor)
+    def _seconds_to_make(self, num_envs: int) -> float:
+        return START_SECONDS + num_envs * self.step_timeout
 
-    def _finish_all(self, place: str) -> None:
+    def _finish_all(self, place: str, timeout: float | None = None) -> None:
         """Wait for all workers; the first of their faults is raised when all have answered."""
         faults = []
         for number in range(self.num_workers):
             try:
-                self._finish(number)
+                self._finish(number, timeout)
             except WorkerLostError as lost:
                 self.replace(number, lost, place)
             except EnvironmentFaultError as fault:
@@ -185,6 +192,16 @@ class WorkerPool:
         if kind == "fault":
             raise EnvironmentFaultError(result)
         return result
+
+    def _note_memory(self) -> None:
+        """Say once if the workers need more and more memory."""
+        memory = max(worker.memory for worker in self._workers)
+        if self._first_memory is None:
+            self._first_memory = memory
+        elif 0 < self._first_memory < memory - LEAK:
+            first, now = (round(each / 2**20) for each in (self._first_memory, memory))
+            self._say(f"{self.name}: the memory of a worker process has grown from {first:,} to {now:,} MiB.")
+            self._first_memory = 0
 
     def _note_loss(self, number: int, lost: WorkerLostError, place: str) -> None:
         self.num_restarts += 1

@@ -11,9 +11,11 @@ import sys
 import time
 from collections.abc import Callable
 from multiprocessing.connection import Connection
-from typing import Any
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
 
 from attribute_planner.environments.faults import first_line
+from attribute_planner.environments.gymnasium_bridge.batch_arrays import BatchArrays, BatchLayout
 from attribute_planner.environments.workers.memory import anonymous_file
 
 SECONDS_TO_END = 5.0
@@ -32,6 +34,50 @@ class WorkerLostError(Exception):
     def __init__(self, words: str, *, hung: bool = False) -> None:
         super().__init__(words)
         self.hung = hung
+
+
+@runtime_checkable
+class Batch(Protocol):
+    """What a worker must know of a batch.
+
+    number, layout, arrays: its number, and its arrays.
+    descriptor: the file of the memory that has the arrays.
+    """
+
+    number: int
+    layout: BatchLayout
+    arrays: BatchArrays
+
+    @property
+    def descriptor(self) -> int: ...
+
+
+@runtime_checkable
+class Worker(Protocol):
+    """Runs environments elsewhere: in another process, or on another machine."""
+
+    printed: list[str]
+
+    @property
+    def memory(self) -> int:
+        """Bytes of memory that it uses; 0 if that is not known."""
+        ...
+
+    def send(self, message: bytes) -> None:
+        """Send a pickled message, without waiting for the reply."""
+
+    def open(self, batch: Batch, rows: range) -> None:
+        """Send the message that opens `rows` of a batch."""
+
+    def receive(self, timeout: float, progress: Callable[[], int] = lambda: 0) -> tuple[str, Any]:
+        """The reply to the oldest message; `WorkerLostError` if there is none."""
+        ...
+
+    def close(self) -> None:
+        """Let it close its environments, then end it."""
+
+    def kill(self) -> None:
+        """End it at once."""
 
 
 class WorkerProcess:
@@ -68,12 +114,23 @@ class WorkerProcess:
         """The number of the process."""
         return self._process.pid
 
-    def send(self, message: bytes, descriptor: int | None = None) -> None:
-        """Send a pickled message, with a file if given. If the worker is lost, `receive` says so."""
+    @property
+    def memory(self) -> int:
+        """Bytes of memory that it uses; 0 if the system does not tell."""
+        with contextlib.suppress(OSError, IndexError):
+            return int(Path(f"/proc/{self.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        return 0
+
+    def send(self, message: bytes) -> None:
+        """Send a pickled message. If the worker is lost, `receive` says so."""
         with contextlib.suppress(OSError):
             self._connection.send_bytes(message)
-            if descriptor is not None:
-                socket.send_fds(self._socket, [b"\0"], [descriptor])
+
+    def open(self, batch: Batch, rows: range) -> None:
+        """Send the message that opens `rows` of a batch, with the file of its memory."""
+        self.send(pickle.dumps(("open", batch.number, batch.layout, rows)))
+        with contextlib.suppress(OSError):
+            socket.send_fds(self._socket, [b"\0"], [batch.descriptor])
 
     def receive(self, timeout: float, progress: Callable[[], int] = lambda: 0) -> tuple[str, Any]:
         """The reply to the oldest message. The worker is lost if nothing advances `progress` for `timeout` seconds."""

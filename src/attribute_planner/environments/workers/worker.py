@@ -11,6 +11,7 @@ import pickle
 import signal
 import socket
 import threading
+from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -22,6 +23,9 @@ from attribute_planner.environments.space_specs import FlatSpec, ImageSpec
 from attribute_planner.environments.watchdog import WATCHDOG
 from attribute_planner.environments.workers.sending import register
 from attribute_planner.errors import AttributePlannerError, EnvironmentFaultError
+
+Reply = tuple[str, Any]
+"""`done` and a result; or `fault` or `unsupported`, and a line of text."""
 
 DONE = pickle.dumps(("done", None))
 """The reply to a reset or step."""
@@ -44,8 +48,10 @@ def main(channel: int, lifeline: int) -> None:
         while True:
             try:
                 message = connection.recv()
-                descriptor = _received_descriptor(stream) if message[0] == "open" else None
-                kind, result = server.handle(message, descriptor)
+                if message[0] == "open":
+                    kind, result = _open(server, _received_descriptor(stream), *message[1:])
+                else:
+                    kind, result = server.handle(message)
                 is_plain = kind == "done" and result is None
                 connection.send_bytes(DONE if is_plain else pickle.dumps((kind, result)))
             except (EOFError, OSError):
@@ -60,33 +66,47 @@ def _end_with(lifeline: int) -> None:
     os.killpg(0, signal.SIGKILL)
 
 
+def _open(server: "WorkerServer", descriptor: int, number: int, layout: BatchLayout, rows: range) -> "Reply":
+    """Open rows of a batch in the memory that a file has."""
+    try:
+        buffer = mmap.mmap(descriptor, layout.nbytes)
+    finally:
+        os.close(descriptor)
+    return server.open(number, lambda bridge: EnvRows(bridge, batch_arrays(layout, buffer), rows))
+
+
 def _received_descriptor(stream: socket.socket) -> int:
     return socket.recv_fds(stream, 1, 1)[1][0]
 
 
 class WorkerServer:
-    """Environments of several batches. `handle` runs one message and returns the reply."""
+    """Environments of several batches. Each message has a reply."""
 
     def __init__(self) -> None:
         self._bridge: Bridge | None = None
         self._batches: dict[int, EnvRows] = {}
 
-    def handle(self, message: tuple, descriptor: int | None = None) -> tuple[str, Any]:
-        """The reply: `done` with a result, or `fault` or `unsupported` with a line of text."""
+    def handle(self, message: tuple) -> Reply:
+        """Reset or step environments, or do what the message names."""
         kind, *arguments = message
+        if kind in ("reset", "step"):
+            return self._answer(kind, lambda: self._batches[arguments[0]].run(kind))
+        return self._answer(kind, lambda: getattr(self, f"_{kind}")(*arguments))
+
+    def open(self, number: int, rows_of: Callable[[Bridge], EnvRows]) -> Reply:
+        """Acquire the environments of a batch."""
+        return self._answer("open", lambda: self._open(number, rows_of))
+
+    def _answer(self, kind: str, work: Callable[[], Any]) -> Reply:
+        """`done` with a result, or `fault` or `unsupported` with a line of text."""
         try:
-            if kind in ("reset", "step"):
-                self._batches[arguments[0]].run(kind)
-                return "done", None
-            if kind == "open":
-                return "done", self._open(descriptor, *arguments)
-            return "done", getattr(self, f"_{kind}")(*arguments)
+            return "done", work()
         except NotImplementedError as error:
             return "unsupported", str(error)
         except AttributePlannerError as error:
             return "fault", str(error)
         except (Exception, SystemExit) as error:
-            return "fault", f"{kind} in a worker process: {type(error).__name__}: {first_line(str(error))}"
+            return "fault", f"{kind}: {type(error).__name__}: {first_line(str(error))}"
 
     def _make(self, name: str, recipe: bytes, spec: FlatSpec | ImageSpec) -> None:
         """Build the bridge, and check that it reads observations as the learner does."""
@@ -99,14 +119,9 @@ class WorkerServer:
                 f"{self._bridge.encoder.spec}, not {spec}."
             )
 
-    def _open(self, descriptor: int | None, number: int, layout: BatchLayout, rows: range) -> None:
-        """Acquire the environments `rows` of a batch."""
-        assert self._bridge is not None and descriptor is not None
-        try:
-            buffer = mmap.mmap(descriptor, layout.nbytes)
-        finally:
-            os.close(descriptor)
-        self._batches[number] = EnvRows(self._bridge, batch_arrays(layout, buffer), rows)
+    def _open(self, number: int, rows_of: Callable[[Bridge], EnvRows]) -> None:
+        assert self._bridge is not None
+        self._batches[number] = rows_of(self._bridge)
 
     def _render(self, number: int, row: int) -> Any:
         return self._batches[number].render(row)

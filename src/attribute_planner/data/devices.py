@@ -1,0 +1,46 @@
+"""Environments divided over all local devices, by JAX's sharding.
+
+XLA derives the rest from the layout of the states: each device steps its share of the environments, networks are
+replicated, and gradients are summed over the devices. The numbers are those of one device, up to rounding.
+"""
+
+from functools import lru_cache
+from typing import Any, TypeVar
+
+import jax
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+Tree = TypeVar("Tree")
+
+AXIS = "envs"
+
+
+def divided(tree: Tree, num_envs: int) -> Tree:
+    """The arrays `[num_envs, ...]` of a tree divided over all devices, if that is even; everything else as it is."""
+    mesh = _mesh()
+    if mesh is None or num_envs % mesh.size:
+        return tree
+
+    def divide(leaf: Any) -> Any:
+        if not isinstance(leaf, jax.Array) or leaf.ndim == 0 or leaf.shape[0] != num_envs:
+            return leaf
+        return jax.lax.with_sharding_constraint(leaf, NamedSharding(mesh, PartitionSpec(AXIS)))
+
+    return jax.tree.map(divide, tree)
+
+
+def replicated(tree: Tree) -> Tree:
+    """The arrays of a tree, complete on each device."""
+    mesh = _mesh()
+    if mesh is None:
+        return tree
+    everywhere = NamedSharding(mesh, PartitionSpec())
+    return jax.tree.map(lambda leaf: jax.lax.with_sharding_constraint(leaf, everywhere), tree)
+
+
+@lru_cache
+def _mesh() -> Mesh | None:
+    """All local devices in a row; `None` if there is only one."""
+    devices = jax.local_devices()
+    return Mesh(np.array(devices), (AXIS,)) if len(devices) > 1 else None
