@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
+from typing import Any
 
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 SECONDS_TO_END = 4.0
@@ -113,9 +114,12 @@ class SignalHandling:
         thread = threading.Thread(target=self._wait, args=(reading,), name="signals", daemon=True)
         thread.start()
         _RUNNING.append(self)
+        unraisable, sys.unraisablehook = sys.unraisablehook, self._ignore
+        self._unraisable = unraisable
         try:
             yield
         finally:
+            sys.unraisablehook = unraisable
             _RUNNING.remove(self)
             _DESCRIPTIONS.clear()
             self._over.set()
@@ -131,6 +135,11 @@ class SignalHandling:
         with suppress(OSError):
             self._writing.send(bytes([number]))
         raise Interrupted(signal.Signals(number).name)
+
+    def _ignore(self, unraisable: Any) -> None:
+        """Say nothing of a signal that is lost in a callback: the waiting thread ends the process."""
+        if not isinstance(unraisable.exc_value, Interrupted):
+            self._unraisable(unraisable)
 
     def _note(self, number: int) -> None:
         self.received = self.received or number
@@ -198,6 +207,18 @@ def end_program(line: str, code: int = 1) -> bool:
         return False
     _RUNNING[-1].end(line, code)
     return True
+
+
+def child_command(module: str, *arguments: str) -> list[str]:
+    """The command of a process that runs `main` of a module and ends with this process.
+
+    It watches this process before it imports the module, which takes a while.
+    """
+    program = (
+        f"from attribute_planner.interruption import end_with_parent; end_with_parent({os.getpid()}); "
+        f"from {module} import main; raise SystemExit(main())"
+    )
+    return [sys.executable, "-c", program, *arguments]
 
 
 def end_with_parent(parent: int) -> None:

@@ -43,6 +43,7 @@ from attribute_planner.storage.agents import find_run
 from attribute_planner.storage.description import Description, describe_run
 from attribute_planner.storage.experience import ExperienceWriter
 from attribute_planner.storage.run_directory import RunDirectory
+from attribute_planner.storage.threads import fix_threads
 
 if TYPE_CHECKING:
     from attribute_planner.environments.workers.pool import WorkerPool
@@ -95,6 +96,7 @@ def train(
     if isinstance(env, Dataset):
         env, dataset, steps = RecordedEnvironment(env.spec), env, 0
     check_seed(seed)
+    fix_threads(RunDirectory(run_dir).threads if resume and run_dir is not None else None)
     env = make(env) if isinstance(env, str) else env
     if not isinstance(env, Environment):
         raise ConfigurationError(

@@ -21,7 +21,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except (AttributePlannerError, OSError) as mistake:
             signals.say(str(mistake))
             return signals.exit_code if signals.received else 1
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, Exception) as error:
+            # A signal while a package is imported may appear as an ImportError.
+            if signals.received is None and not isinstance(error, KeyboardInterrupt):
+                raise
             signals.say(signals.line())
             return signals.exit_code
 

@@ -52,7 +52,9 @@ def train(
     from attribute_planner.errors import ConfigurationError
     from attribute_planner.interruption import described_by
     from attribute_planner.storage.compilation_cache import use_user_compilation_cache
+    from attribute_planner.storage.run_directory import RunDirectory
     from attribute_planner.storage.settings import with_setting
+    from attribute_planner.storage.threads import fix_threads
 
     use_user_compilation_cache()
     if resume and (set or preset or refine):
@@ -60,10 +62,11 @@ def train(
             "--resume continues with the settings of the run: --set, --preset and --refine cannot be given."
         )
     environment = ap.make(env)
+    out = out or Path("runs") / f"{environment.name.replace('/', '-')}-{seed}"
+    fix_threads(RunDirectory(out).threads if resume else None)
     config = paper_config(environment) if preset == "paper" else config_for(environment)
     for assignment in set:
         config = with_setting(config, assignment)
-    out = out or Path("runs") / f"{environment.name.replace('/', '-')}-{seed}"
     with described_by(lambda: how_to_continue(env, out)):
         agent = ap.train(
             environment,

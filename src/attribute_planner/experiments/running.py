@@ -19,7 +19,7 @@ from attribute_planner.experiments.records import is_recorded, read_record
 from attribute_planner.experiments.run_one import Folders, Say, is_current, run_one
 from attribute_planner.experiments.runs import SCALES, Run
 from attribute_planner.experiments.tables import chosen_runs
-from attribute_planner.interruption import deferred, end_with_parent, handled_signals
+from attribute_planner.interruption import child_command, deferred, handled_signals
 from attribute_planner.storage.compilation_cache import use_compilation_cache
 
 WORK = Path("runs/reproduce")
@@ -143,10 +143,9 @@ def _start(runs: Sequence[Run], folders: Folders, only_train: bool) -> subproces
     names = [run.name for run in runs]
     where = ["--records", str(folders.records), "--work", str(folders.work), "--scale", runs[0].scale]
     what = ["--only-train"] if only_train else []
-    what += ["--parent", str(os.getpid())]
     # Otherwise each process reserves most of the GPU's memory.
     environment = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", **os.environ}
-    command = [sys.executable, "-m", "attribute_planner.experiments.running", *where, *what, "--runs", *names]
+    command = child_command("attribute_planner.experiments.running", *where, *what, "--runs", *names)
     return subprocess.Popen(command, env=environment)
 
 
@@ -161,7 +160,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--work", type=Path, default=WORK, help="folder of the run directories")
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--only-train", action="store_true", help="train without measuring")
-    parser.add_argument("--parent", type=int, default=0, help="process with which to end")
     parser.add_argument("--dry-run", action="store_true", help="list the runs without running them")
     options = parser.parse_args(arguments)
     runs = chosen_runs(options.tables, options.scale, options.seeds, options.runs)
@@ -172,8 +170,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     use_compilation_cache(options.work / COMPILED)
     folders = Folders(options.records, options.work)
-    if options.parent:
-        end_with_parent(options.parent)
     with handled_signals("running") as signals:
         try:
             failed = run_all(runs, folders, options.processes, _say, only_train=options.only_train)

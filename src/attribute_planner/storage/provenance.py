@@ -10,6 +10,9 @@ from typing import Any
 
 import jax
 
+from attribute_planner.environments.workers.choice import num_cores
+from attribute_planner.storage.threads import num_threads
+
 
 @lru_cache
 def provenance() -> dict[str, Any]:
@@ -21,7 +24,8 @@ def provenance() -> dict[str, Any]:
         "jax": jax.__version__,
         "device": jax.devices()[0].device_kind,
         "machine": platform.machine(),
-        "cores": os.cpu_count(),
+        "cores": num_cores(),
+        "threads": num_threads(),
     }
 
 

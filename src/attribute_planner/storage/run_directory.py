@@ -62,6 +62,7 @@ from attribute_planner.storage.description import (
 from attribute_planner.storage.experience import NewExperience, load_replay
 from attribute_planner.storage.metrics import METRICS, MetricsWriter, read_metrics
 from attribute_planner.storage.notes import Notes, check_attempt_log, check_names, check_notes
+from attribute_planner.storage.threads import ALLOWED
 from attribute_planner.storage.trusted_sources import is_trusted, trust
 from attribute_planner.transitions.table import TransitionTable
 
@@ -132,6 +133,13 @@ class RunDirectory:
             raise DamagedFileError(f"{path} does not describe a run: {error}") from error
         except (*MALFORMED, ConfigurationError) as error:
             raise RunDirectoryError(f"{path} does not describe a run: {error!r}") from error
+
+    @property
+    def threads(self) -> int | None:
+        """The number of threads with which the run began; `None` if it was not recorded."""
+        saved = parse_json(read_verified(self.path, CONFIG), self.path / CONFIG).get("provenance")
+        number = saved.get("threads") if isinstance(saved, dict) else None
+        return number if isinstance(number, int) and ALLOWED.fault(number) is None else None
 
     def _check_format(self, saved: Any) -> None:
         if saved == 1:

@@ -1,7 +1,6 @@
 """The runs of the suite: every world with the planner and its peers, with default settings, once per seed."""
 
 import argparse
-import os
 import shutil
 import subprocess
 import sys
@@ -29,7 +28,7 @@ from attribute_planner.experiments.strangers.peers import (
 )
 from attribute_planner.experiments.strangers.registry import WORLDS, make_world
 from attribute_planner.experiments.trained import Trained
-from attribute_planner.interruption import end_with_parent, handled_signals
+from attribute_planner.interruption import child_command, handled_signals
 from attribute_planner.storage.compilation_cache import use_compilation_cache
 from attribute_planner.storage.run_directory import RunDirectory
 from attribute_planner.training import train
@@ -116,8 +115,8 @@ def _succeeds(run: Run, folders: Folders, say: Say) -> bool:
 
 def _command(run: Run, folders: Folders) -> list[str]:
     """A process of its own for one run."""
-    where = ["--records", str(folders.records), "--work", str(folders.work), "--parent", str(os.getpid())]
-    return [sys.executable, "-m", "attribute_planner.experiments.strangers.suite", run.name, *where]
+    where = ["--records", str(folders.records), "--work", str(folders.work)]
+    return child_command("attribute_planner.experiments.strangers.suite", run.name, *where)
 
 
 def can_run(run: Run) -> bool:
@@ -161,10 +160,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("run", help="name of the run")
     parser.add_argument("--records", type=Path, required=True, help="folder of the records")
     parser.add_argument("--work", type=Path, required=True, help="folder of the run directories")
-    parser.add_argument("--parent", type=int, default=0, help="process with which to end")
     options = parser.parse_args(arguments)
-    if options.parent:
-        end_with_parent(options.parent)
     scale, seed = options.run.partition("-")[0], int(options.run.rpartition("-")[2])
     (run,) = named_runs(suite_runs(scale, seeds=seed + 1), [options.run])
     folders = Folders(options.records, options.work)

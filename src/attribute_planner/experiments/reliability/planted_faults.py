@@ -1,0 +1,163 @@
+"""Row 13: tests that can fail. Faults are planted in a copy of the source, one at a time, and its tests are run.
+
+The packages that tests need are imported once; a process that is forked for each fault then runs its tests within
+seconds. `python -m attribute_planner.experiments.reliability.planted_faults [NUMBER …]` plants single faults and shows
+the output of their tests.
+"""
+
+import argparse
+import importlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from attribute_planner.experiments.reliability.fault_list import FAULTS, Fault
+from attribute_planner.experiments.reliability.row import Row
+
+NUMBER = 13
+LEAST_CAUGHT = 0.95
+PROCESSES = 2
+SECONDS_PER_FAULT = 120.0
+"""Tests that take longer hang, which is noticed: each test has a time limit."""
+
+LOADED = ("-W", "ignore:Module already imported:pytest.PytestAssertRewriteWarning")
+"""pytest warns of packages that are imported before it; they are."""
+FAILED = 1
+"""The exit code of a test session in which tests have failed, and not one that could not run."""
+
+ROOT = Path(__file__).parents[4]
+PACKAGE = "attribute_planner"
+COPIED = ("pyproject.toml", "src", "tests")
+NEEDED = (
+    *("jax", "jax.numpy", "equinox", "optax", "numpy", "scipy.sparse.csgraph", "scipy.stats", "gymnasium"),
+    *("hypothesis", "hypothesis.strategies", "beartype", "jaxtyping", "networkx", "pytest", "safetensors.numpy"),
+)
+"""What most tests import; none of it starts a thread before it is used."""
+
+
+def measure(numbers: Sequence[int] | None = None) -> Row:
+    """Plant the faults, in a process of its own: this one may hold threads, and cannot be forked."""
+    began = time.monotonic()
+    if not (ROOT / "tests").is_dir():
+        return Row("tests that can fail", "the tests are not installed with the package", False, 0.0)
+    chosen = [str(number) for number in (range(len(FAULTS)) if numbers is None else numbers)]
+    command = [sys.executable, "-m", f"{PACKAGE}.experiments.reliability.planted_faults", "--quiet", *chosen]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    caught = {int(line) for line in done.stdout.split()}
+    survivors = [FAULTS[int(number)] for number in chosen if int(number) not in caught]
+    measured = f"{len(caught)} of {len(chosen)} planted faults caught, {len(caught) / len(chosen):.0%}"
+    serious = sum(FAULTS[int(number)].is_serious for number in chosen)
+    measured += f"; all {serious} that lose data or run code" if not any(f.is_serious for f in survivors) else ""
+    measured += "".join(f"; not caught: {fault.what}" for fault in survivors)
+    passed = len(caught) >= LEAST_CAUGHT * len(chosen) and not any(fault.is_serious for fault in survivors)
+    return Row("tests that can fail", measured, passed, time.monotonic() - began)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Plant faults and print the numbers of those that were caught."""
+    parser = argparse.ArgumentParser(prog=f"python -m {PACKAGE}.experiments.reliability.planted_faults")
+    parser.add_argument("numbers", nargs="*", type=int, help="numbers of faults; default: all")
+    parser.add_argument("--quiet", action="store_true", help="print only the numbers of faults that were caught")
+    options = parser.parse_args(arguments)
+    for each in NEEDED:
+        importlib.import_module(each)
+    waiting = options.numbers or list(range(len(FAULTS)))
+    with copies(PROCESSES) as roots:
+        for number, is_caught in run_faults(waiting, roots, options.quiet):
+            if not options.quiet:
+                print(f"{number:3d} {'caught' if is_caught else 'NOT CAUGHT'}: {FAULTS[number].what}", flush=True)
+            elif is_caught:
+                print(number, flush=True)
+    return 0
+
+
+@contextmanager
+def copies(count: int) -> Iterator[list[Path]]:
+    """Copies of the source and the tests."""
+    with tempfile.TemporaryDirectory() as folder:
+        roots = [Path(folder) / str(number) for number in range(count)]
+        for root in roots:
+            for name in COPIED:
+                here = ROOT / name
+                copy = shutil.copytree if here.is_dir() else shutil.copy2
+                root.mkdir(exist_ok=True)
+                copy(here, root / name)
+        yield roots
+
+
+def run_faults(numbers: Sequence[int], roots: Sequence[Path], quiet: bool) -> Iterator[tuple[int, bool]]:
+    """Plant the faults in the copies, several at a time; the number of each and whether its tests noticed it."""
+    waiting, free = list(numbers), list(roots)
+    running: dict[int, tuple[int, Path, str, float]] = {}
+    while waiting or running:
+        while waiting and free:
+            number, root = waiting.pop(0), free.pop()
+            original = plant(FAULTS[number], root)
+            running[fork_tests(FAULTS[number], root, quiet)] = number, root, original, time.monotonic()
+        time.sleep(0.05)
+        for process, (number, root, original, began) in list(running.items()):
+            if (code := ended(process, time.monotonic() - began)) is not None:
+                (root / "src" / PACKAGE / FAULTS[number].file).write_text(original, encoding="utf-8")
+                free.append(root)
+                del running[process]
+                yield number, code == FAILED or code < 0
+
+
+def plant(fault: Fault, root: Path) -> str:
+    """Plant a fault in a copy; returns the original text of the file."""
+    path = root / "src" / PACKAGE / fault.file
+    original = path.read_text(encoding="utf-8")
+    if original.count(fault.old) != 1:
+        raise ValueError(f"{fault.file} holds {fault.old!r} {original.count(fault.old)} times, not once.")
+    path.write_text(original.replace(fault.old, fault.new), encoding="utf-8")
+    return original
+
+
+def fork_tests(fault: Fault, root: Path, quiet: bool) -> int:
+    """Run the tests of a fault in a forked process; returns its number."""
+    process = os.fork()
+    if process:
+        return process
+    os.setpgid(0, 0)
+    if quiet:
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nothing, 1)
+        os.dup2(nothing, 2)
+    for name in [each for each in sys.modules if each.partition(".")[0] in (PACKAGE, "tests")]:
+        del sys.modules[name]
+    sys.path[:] = [str(root / "src"), *(each for each in sys.path if Path(each or ".").resolve() != ROOT / "src")]
+    os.environ["PYTHONPATH"] = str(root / "src")
+    os.chdir(root)
+    pytest = importlib.import_module("pytest")
+    options = ["-x", "-q", "--no-header", "-p", "no:xdist", "-p", "no:cacheprovider", "--rootdir", str(root), *LOADED]
+    code = 3
+    try:
+        code = pytest.main([*options, *(f"tests/{each}" for each in fault.tests.split())])
+    except BaseException:
+        traceback.print_exc()
+    sys.stdout.flush()
+    os._exit(int(code))
+
+
+def ended(process: int, seconds: float) -> int | None:
+    """The exit code of a process that has ended, which is ended after some time; `None` if it is running."""
+    done, status = os.waitpid(process, os.WNOHANG)
+    if done:
+        return os.waitstatus_to_exitcode(status)
+    if seconds > SECONDS_PER_FAULT:
+        os.killpg(process, signal.SIGKILL)
+        os.waitpid(process, 0)
+        return -signal.SIGKILL
+    return None
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
