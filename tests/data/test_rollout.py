@@ -10,10 +10,10 @@ import pytest
 from attribute_planner.data.random_actions import RandomActions
 from attribute_planner.data.rollout import advance, rollout, start
 from attribute_planner.data.trajectories import Actor, Trajectories, concatenate
-from attribute_planner.environments.graph_world import GraphWorld, Place
+from attribute_planner.environments.graph_world import GraphWorld, Place, graph_world
 from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.vector_env import TimeStep
-from tests.probes import RING, Hosted
+from tests.probes import RING, Hosted, HostedWorlds
 
 KEY = jax.random.key(0)
 START = Place((0,))
@@ -145,3 +145,33 @@ def test_the_first_held_action_depends_on_the_key():
     actor = RandomActions(RING, action_repeat=1e9)
     actions = [recorded(RING, actor, length=1, num_envs=64, key=jax.random.key(seed)).action for seed in range(2)]
     assert not np.array_equal(*actions)
+
+
+class KeyedWorlds(HostedWorlds):
+    """Worlds that keep the keys that they are given."""
+
+    def __init__(self, env: Hosted, num_envs: int) -> None:
+        super().__init__(env, num_envs)
+        self.keys: list[bytes] = []
+
+    def step(self, action: Any, key: jax.Array) -> TimeStep:
+        self.keys.append(np.asarray(jax.random.key_data(key)).tobytes())
+        return super().step(action, key)
+
+    def reset_where(self, which: np.ndarray, key: jax.Array, task: Any = None) -> TimeStep:
+        self.keys.append(np.asarray(jax.random.key_data(key)).tobytes())
+        return super().reset_where(which, key, task)
+
+
+def test_no_step_and_no_reset_on_the_host_share_a_key():
+    env = Hosted(replace(RING, start=START), 2)
+    envs = KeyedWorlds(env, 3)
+    rollout(RandomActions(env), envs, 6, space=env.attributes, key=KEY)
+    assert len(envs.keys) == 9, "six steps and three resets"
+    assert len(set(envs.keys)) == len(envs.keys)
+
+
+def test_every_environment_has_a_chance_of_its_own():
+    coin = graph_world(RING.space, [((0,), 0, (1,), 0.5), ((1,), 0, (2,), 0.5)], start=(0,), episode_steps=20)
+    trajectories = recorded(coin, length=1, num_envs=40)
+    assert 5 < (trajectories.next_attributes[0, :, 0] == 1).sum() < 35

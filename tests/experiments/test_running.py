@@ -17,6 +17,7 @@ from attribute_planner.experiments.run_one import Folders, run_one
 from attribute_planner.experiments.running import pieces_of, run_all
 from attribute_planner.experiments.runs import OURS, PUBLISHED, SCALES, Run, RunSpec, Scale, measured
 from attribute_planner.interruption import Interrupted, handled_signals
+from attribute_planner.storage.metrics import MetricsWriter
 from attribute_planner.storage.run_directory import RunDirectory, ship
 from tests.experiments.test_records import RECORD
 
@@ -136,7 +137,7 @@ def test_a_killed_measuring_goes_on_where_it_stopped(trained: Folders, tmp_path:
 
 def test_a_killed_training_goes_on_where_it_stopped(trained: Folders, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     folders = Folders(tmp_path / "records", tmp_path / "work")
-    write = RunDirectory.write_metrics
+    write = MetricsWriter.write
 
     def killed_while_practising(self, line):
         write(self, line)
@@ -144,7 +145,7 @@ def test_a_killed_training_goes_on_where_it_stopped(trained: Folders, tmp_path: 
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(RunDirectory, "write_metrics", killed_while_practising)
+        patch.setattr(MetricsWriter, "write", killed_while_practising)
         with pytest.raises(KeyboardInterrupt):
             run_all([RUN], folders, say=lambda line: None)
     assert not RunDirectory(folders.work / RUN.name).is_finished()

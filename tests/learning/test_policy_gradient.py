@@ -8,8 +8,16 @@ import numpy as np
 import pytest
 
 from attribute_planner.environments.spaces import Discrete, VectorSpec
-from attribute_planner.learning import ppo, reinforce
-from attribute_planner.learning.policy_gradient import Batch, Gain, loss, new_train_state, weighted_mean
+from attribute_planner.learning import policy_gradient, ppo, reinforce
+from attribute_planner.learning.policy_gradient import (
+    Batch,
+    Gain,
+    TrainState,
+    gradient_step,
+    loss,
+    new_train_state,
+    weighted_mean,
+)
 from attribute_planner.learning.policy_gradient import returns_of as returns
 from attribute_planner.learning.ppo import PPOConfig
 from attribute_planner.learning.reinforce import ReinforceConfig
@@ -166,3 +174,35 @@ def test_updates_make_the_rewarded_action_likelier(update: Any, config: Any):
 def test_a_weighted_mean_by_hand():
     assert weighted_mean(jnp.array([1.0, 5.0, 100.0]), jnp.array([1.0, 1.0, 0.0])) == 3.0
     assert weighted_mean(jnp.array([1.0]), jnp.array([0.0])) == 0.0
+
+
+def leaning() -> GoalPolicy:
+    """A policy with the logits 1 and 0, whatever it observes."""
+    return eqx.tree_at(lambda policy: policy.action_head.bias, undecided(), jnp.array([1.0, 0.0]))
+
+
+LEANING_ENTROPY = 0.5822
+"""−p log p − q log q, with p = 1 / (1 + e⁻¹) and q = 1 − p."""
+
+
+def test_the_entropy_is_a_bonus():
+    batch = jax.tree.map(lambda leaf: leaf[:, 0], steps([0.0]))
+
+    @eqx.filter_grad
+    def slope(policy: GoalPolicy) -> jax.Array:
+        return loss(policy, batch, jnp.zeros(1), reinforce._gain, 0.0, jnp.float32(2.0))[0]
+
+    # The entropy falls by p q = 0.19661 where the larger logit rises; the loss is minus twice the entropy.
+    np.testing.assert_allclose(slope(leaning()).action_head.bias, [2 * 0.19661, -2 * 0.19661], rtol=1e-4)
+
+
+def test_the_entropy_bonus_is_annealed(monkeypatch: pytest.MonkeyPatch):
+    def value_only(state: Any, loss: Any, config: Any, scale: Any) -> tuple:
+        return state, {"loss": loss(state.policy)[0]}
+
+    monkeypatch.setattr(policy_gradient, "descend", value_only)
+    batch, config = jax.tree.map(lambda leaf: leaf[:, 0], steps([0.0])), replace(PLAIN, entropy_coef=0.1)
+    for scale in (1.0, 0.25):
+        state = TrainState(leaning(), ())
+        _, metrics = gradient_step(state, batch, jnp.zeros(1), reinforce._gain, config, jnp.float32(scale))
+        np.testing.assert_allclose(metrics["loss"], -0.1 * scale * LEANING_ENTROPY, rtol=1e-3)

@@ -11,7 +11,7 @@ from attribute_planner.environments.spaces import UnitObservation
 from attribute_planner.errors import ConfigurationError
 from attribute_planner.learning.progress import no_callback
 from attribute_planner.models.detector import AttributeDetector
-from attribute_planner.phases.detect import detect, detection_loss, detector_error, env_labels, fit_detector
+from attribute_planner.phases.detect import _split, detect, detection_loss, detector_error, env_labels, fit_detector
 from tests.probes import RING, TINY, Hosted, Levers, with_drawn_weights
 
 KEY = jax.random.key(0)
@@ -91,3 +91,11 @@ def test_errors_by_hand(blind: AttributeDetector):
 def test_the_loss_is_cross_entropy(blind: AttributeDetector):
     found = detection_loss(blind, jnp.zeros((2, 5)), jnp.array([[2], [0]]))
     np.testing.assert_allclose(found, -(np.log(2 / 6) + np.log(1 / 6)) / 2, rtol=1e-5)
+
+
+def test_labels_are_either_learned_or_held_out():
+    labels = Labels(np.arange(40, dtype=np.float32)[:, None], np.arange(40, dtype=np.int32)[:, None])
+    kept, held = _split(labels, 0.25, key=KEY)
+    assert (len(kept.values), len(held.values)) == (30, 10)
+    assert sorted([*kept.values[:, 0], *held.values[:, 0]]) == list(range(40))
+    np.testing.assert_array_equal(held.states, held.values)

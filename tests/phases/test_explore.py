@@ -47,6 +47,14 @@ def test_a_host_environment_is_explored_like_any_other():
     assert sum(edges_of(explored).values()) == 320
 
 
+def test_what_was_counted_before_an_epoch_is_not_changed_by_it():
+    config = replace(TINY.explore, policy="random", steps=640, num_envs=8)
+    begun = explore(Hosted(RING), None, config, key=KEY, until=0.5, watch=no_callback)
+    before = edges_of(begun)
+    explore(Hosted(RING), None, config, key=KEY, begun=begun, watch=no_callback)
+    assert edges_of(begun) == before
+
+
 LURE = graph_world(
     numbers(9),
     [((0,), 0, (1,)), ((1,), 0, (0,))]

@@ -159,3 +159,10 @@ def test_more_goals_than_fit_one_sweep_take_several(monkeypatch: pytest.MonkeyPa
     for distances, again in zip(together, graph.to_goals(goals), strict=True):
         np.testing.assert_array_equal(distances.cost, again.cost)
         np.testing.assert_array_equal(distances.successor, again.successor)
+
+
+@pytest.mark.parametrize(("direct", "path"), [(0.99, (0, 2)), (0.97, (0, 1, 2))])
+def test_within_an_episode_one_more_transition_must_be_two_per_cent_more_probable(direct: float, path: tuple):
+    # By way of 1 with certainty; the steps of the episode are too many to matter.
+    table = table_of(numbers(3), [((0,), (1,), 1.0), ((1,), (2,), 1.0), ((0,), (2,), direct)])
+    assert Graph(table, horizon=1e6).to_sets(np.array([2])).path(0) == path

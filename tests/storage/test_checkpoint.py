@@ -5,14 +5,27 @@ import jax
 import numpy as np
 import pytest
 
+from attribute_planner.algorithm import Progress
 from attribute_planner.configuration import default_config
+from attribute_planner.data.attempt_log import AttemptLog
 from attribute_planner.environments.blocks.continuous import ContinuousBlocks
 from attribute_planner.errors import ConfigurationError
+from attribute_planner.evaluation.calibrate import Calibration
+from attribute_planner.learning.policy_gradient import TrainState
 from attribute_planner.models.detector import AttributeDetector
 from attribute_planner.models.forward_model import ForwardModel
+from attribute_planner.models.policy import GoalPolicy
+from attribute_planner.phases.practise import Practised
 from attribute_planner.storage.arrays import arrays_of
-from attribute_planner.storage.checkpoint import load_detector, load_forward_model
-from tests.probes import with_drawn_weights
+from attribute_planner.storage.checkpoint import (
+    ATTEMPT_LOG,
+    load_detector,
+    load_forward_model,
+    load_log_odds,
+    progress_arrays,
+)
+from attribute_planner.storage.table_arrays import read_table, table_arrays
+from tests.probes import RING, numbers, table_of, with_drawn_weights
 
 WIDTH, KEYPOINTS = 8, 3
 
@@ -41,5 +54,25 @@ def test_networks_with_keypoints_come_back_as_they_were():
 @pytest.mark.parametrize("phase", ["detect", "forward_model"])
 def test_fewer_than_no_keypoints_are_one_clear_line(phase: str):
     config = default_config("blocks-continuous")
-    with pytest.raises(ConfigurationError, match=r"keypoints must not be negative; it is -1\."):
+    with pytest.raises(ConfigurationError, match=r"keypoints must be at least zero; it is -1\."):
         replace(config, **{phase: replace(getattr(config, phase), keypoints=-1)})
+
+
+TABLE = table_of(numbers(5), [((0,), (1,), 0.5), ((1,), (2,), 0.25)])
+
+
+def test_all_statistics_of_a_table_come_back():
+    table = replace(TABLE, spent=np.array([7.0, 9.5]))
+    loaded = read_table("practice", table.space, table_arrays("practice", table), "ratio")
+    for name in ("visits", "attempts", "successes", "spent"):
+        np.testing.assert_array_equal(getattr(loaded, name), getattr(table, name))
+
+
+def test_attempts_and_calibration_are_saved():
+    policy = with_drawn_weights(lambda key: GoalPolicy(RING.spec, 2, key=key))
+    practised = Practised(TrainState(policy, ()), TABLE, epoch=1, steps=20)
+    log = AttemptLog(np.array([[0, 3, 1, 1], [2, 4, 0, 0]]))
+    measured = Calibration(**{name: 0 for name in Calibration._fields} | {"log_odds": 0.5})
+    arrays, notes = progress_arrays(Progress(practised=practised, log=log, calibration=measured))
+    np.testing.assert_array_equal(arrays[ATTEMPT_LOG], log.rows)
+    assert load_log_odds(notes) == 0.5

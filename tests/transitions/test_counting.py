@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attribute_planner.transitions.counting import FREE, RowIndex, TransitionCounts
+from attribute_planner.transitions.counting import FREE, RowIndex, TransitionCounts, merged
 
 
 def numbered_by_dictionary(batches: list[np.ndarray]) -> tuple[list[list[int]], int]:
@@ -98,6 +98,14 @@ def test_counts_of_several_explorers_add_up():
     here.add(ends[:, 0], ends[:, 1], there.visits)
     assert visits_of(here) == {(1, 2): 2, (2, 3): 3, (9, 1): 1}
     assert here.total == 6
+
+
+def test_merged_counts_are_sums_and_leave_the_others_alone():
+    here, there = TransitionCounts(1), TransitionCounts(1)
+    here.record(words(1, 1, 2), words(2, 2, 3))
+    there.record(words(9, 2, 2), words(1, 3, 3))
+    assert visits_of(merged(here, there)) == {(1, 2): 2, (2, 3): 3, (9, 1): 1}
+    assert visits_of(here) == {(1, 2): 2, (2, 3): 1}
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=60))

@@ -96,6 +96,23 @@ def test_practice_leaves_the_graph_as_it_is(table: TransitionTable):
     np.testing.assert_array_equal(practised.target, table.target)
 
 
+def test_practice_is_found_again_in_a_graph_that_has_grown(table: TransitionTable):
+    practised = table.with_practice(*np.array([[10.0, 20, 30], [1.0, 2, 3], [7.0, 8, 9]]))
+    larger = counted(SPACE, [((0, 0), (1, 1), 4)]).with_edges(practised).with_practice_of(practised)
+    assert larger.spent is not None and larger.num_edges == 4
+    places = practised.edges_in(larger)
+    for name in ("attempts", "successes", "spent"):
+        assert getattr(larger, name)[places].tolist() == getattr(practised, name).tolist()
+        assert getattr(larger, name).sum() == getattr(practised, name).sum()
+
+
+def test_edges_that_were_neither_seen_nor_tried_enough_are_left_out(table: TransitionTable):
+    predicted = table.with_pairs(*(np.asarray(SPACE.pack(np.array(each, np.int32))) for each in ([[0, 1]], [[1, 1]])))
+    assert (predicted.num_edges, predicted.tried(5.0).num_edges) == (4, 3)
+    tried = predicted.with_practice(np.where(predicted.visits == 0, 5.0, 0.0), np.zeros(4))
+    assert tried.tried(5.0).num_edges == 4
+
+
 def test_many_sets_are_found_at_once():
     space = numbers(3000)
     steps = [((i,), ((i + 1) % 2500,), 1) for i in range(2500)]

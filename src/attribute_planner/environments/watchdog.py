@@ -1,8 +1,8 @@
 """A time limit for calls into the user's simulator: one that hangs is ended with an error.
 
-A thread looks at the clock. It interrupts a call that takes too long by a signal to the main thread, which ends loops and
-waiting in Python. If a call cannot be interrupted, because it is in C, what was learned is saved and the program is ended.
-In a process without `interruption.handled_signals`, the thread can only say so.
+A thread looks at the clock. It interrupts a call that takes too long by a signal to the main thread, which ends loops
+and waiting in Python. If a call cannot be interrupted, because it is in C, what was learned is saved and the program is
+ended. In a process without `interruption.handled_signals`, the thread can only say so.
 """
 
 import signal

@@ -339,10 +339,10 @@ FAULTS = (
         ROLLOUT,
     ),
     Fault(
-        "start states have the key of the steps",
+        "all environments share their chance",
         "data/scan.py",
-        "pool_key, steps_key = jax.random.split(key)",
-        "pool_key = steps_key = jax.random.split(key)[0]",
+        "states = jax.vmap(env.step)(before.states, action, jax.random.split(env_key, num_envs))",
+        "states = jax.vmap(env.step)(before.states, action, jnp.broadcast_to(env_key, (num_envs,)))",
         ROLLOUT,
     ),
     Fault(
