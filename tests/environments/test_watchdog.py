@@ -1,7 +1,9 @@
+import signal
 import time
 
 import pytest
 
+from attribute_planner.environments import watchdog as module
 from attribute_planner.environments.watchdog import HungError, Watchdog
 
 
@@ -12,11 +14,7 @@ def watched(limit: float) -> Watchdog:
 
 
 def test_a_call_that_takes_too_long_is_interrupted(monkeypatch: pytest.MonkeyPatch):
-    import signal
-
-    from attribute_planner.environments import watchdog as module
-
-    before = signal.signal(module.ALARM, signal.SIG_DFL)
+    before = signal.signal(signal.SIGALRM, signal.SIG_DFL)
     monkeypatch.setattr(module, "SECONDS_TO_REACT", 1.0)
     monkeypatch.setattr(module, "end_program", lambda line: True)
     watchdog, began = watched(0.2), time.monotonic()
@@ -26,7 +24,7 @@ def test_a_call_that_takes_too_long_is_interrupted(monkeypatch: pytest.MonkeyPat
             time.sleep(3)
         watchdog.end()
     finally:
-        signal.signal(module.ALARM, before)
+        signal.signal(signal.SIGALRM, before)
     assert time.monotonic() - began < 2.5
     assert watchdog.overdue == "has not returned for 0.2 s (step_timeout)"
 

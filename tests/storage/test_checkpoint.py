@@ -72,7 +72,7 @@ def test_attempts_and_calibration_are_saved():
     policy = with_drawn_weights(lambda key: GoalPolicy(RING.spec, 2, key=key))
     practised = Practised(TrainState(policy, ()), TABLE, epoch=1, steps=20)
     log = AttemptLog(np.array([[0, 3, 1, 1], [2, 4, 0, 0]]))
-    measured = Calibration(**{name: 0 for name in Calibration._fields} | {"log_odds": 0.5})
+    measured = Calibration(log_odds=0.5, planned=0.4, reached=0.6, episodes=20)
     arrays, notes = progress_arrays(Progress(practised=practised, log=log, calibration=measured))
     np.testing.assert_array_equal(arrays[ATTEMPT_LOG], log.rows)
     assert load_log_odds(notes) == 0.5

@@ -107,7 +107,8 @@ def test_practice_is_found_again_in_a_graph_that_has_grown(table: TransitionTabl
 
 
 def test_edges_that_were_neither_seen_nor_tried_enough_are_left_out(table: TransitionTable):
-    predicted = table.with_pairs(*(np.asarray(SPACE.pack(np.array(each, np.int32))) for each in ([[0, 1]], [[1, 1]])))
+    source, target = (np.asarray(SPACE.pack(np.array(each, np.int32))) for each in ([[0, 1]], [[1, 1]]))
+    predicted = table.with_pairs(source, target)
     assert (predicted.num_edges, predicted.tried(5.0).num_edges) == (4, 3)
     tried = predicted.with_practice(np.where(predicted.visits == 0, 5.0, 0.0), np.zeros(4))
     assert tried.tried(5.0).num_edges == 4
