@@ -11,6 +11,7 @@ import pytest
 
 pytest.importorskip("starlette")
 
+from attribute_planner.viewer import server
 from attribute_planner.viewer.runs import Entry, Runs
 from attribute_planner.viewer.security import HEADERS
 from attribute_planner.viewer.server import application
@@ -105,8 +106,8 @@ def test_without_the_token_there_is_nothing(app: Any, path: str):
     assert get(app, path)[0] == 404
 
 
-def connect(app: Any, headers: dict[str, str], path: str = f"/{TOKEN}/socket") -> str:
-    """Whether the application accepts a WebSocket: the type of its first message."""
+def connect(app: Any, headers: dict[str, str], path: str = f"/{TOKEN}/socket", last: bool = False) -> str:
+    """Whether the application accepts a WebSocket: the type of its first message, or of its last."""
     scope = {
         "type": "websocket",
         "path": path,
@@ -126,7 +127,7 @@ def connect(app: Any, headers: dict[str, str], path: str = f"/{TOKEN}/socket") -
         sent.append(message)
 
     asyncio.run(app(scope, receive, send))
-    return sent[0]["type"]
+    return sent[-1 if last else 0]["type"]
 
 
 def test_a_websocket_is_for_the_page_of_the_viewer_only(app: Any):
@@ -135,6 +136,12 @@ def test_a_websocket_is_for_the_page_of_the_viewer_only(app: Any):
     assert connect(app, HOST | {"origin": "http://evil.example"}) == "websocket.close"
     assert connect(app, {"host": "evil.example", "origin": "http://evil.example"}) == "websocket.close"
     assert connect(app, HOST | ORIGIN, "/wrong/socket") == "websocket.close"
+
+
+def test_there_is_a_limit_for_tabs(app: Any, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(server, "MAX_TABS", 0)
+    assert connect(app, HOST | ORIGIN) == "websocket.accept"
+    assert connect(app, HOST | ORIGIN, last=True) == "websocket.close"
 
 
 def traversals(count: int, secret: Path) -> list[str]:

@@ -139,6 +139,13 @@ def test_a_run_in_training_is_followed(runs: Runs, training_run: RunDirectory):
     assert tab.ask("training", run="begun", since=99)["since"] == 0
 
 
+def test_an_agent_is_prepared_and_diagnosed(tab: Tab):
+    assert tab.ask("prepare", run="line") == {}
+    answer = tab.ask("diagnose", run="line")
+    assert answer["tasks"] and all(task["episodes"] == 20 for task in answer["tasks"])
+    assert answer["page"].startswith("<!doctype html>")
+
+
 def test_the_weakest_transitions_are_listed(tab: Tab):
     answer = tab.ask("weakest", run="line")
     assert len(answer["edges"]) == 8

@@ -67,7 +67,7 @@ class FrameWriter:
         ends = listing.number_of(values), listing.number_of(target)
         first = edge_between(listing, values, target)
         if first is not None and onward.reachable and UNKNOWN not in ends:
-            horizon = min(left, planned.horizon)
+            horizon = min(left, planned.horizon) if np.isfinite(planned.horizon) else planned.horizon
             plan = Plan(listing, self._goal, values, (ends[0], *onward.path), "", horizon, planned.attempts)
             return list(plan.values), plan_json(plan)
         edges = [evidence_json(first or EdgeEvidence(0.0, 0.0, 0.0, 0.0)), *map(evidence_json, onward.evidence)]

@@ -61,7 +61,7 @@ class Runs:
 
     def __init__(self, entries: dict[str, Entry], load: Callable[[Entry], Agent] = loaded) -> None:
         self._entries, self._load = entries, load
-        self._locks = {key: threading.Lock() for key in entries}
+        self._loading, self._working = ({key: threading.Lock() for key in entries} for _ in range(2))
         self._agents: dict[str, tuple[float, Agent]] = {}
         self._prepared: set[str] = set()
         self._diagnoses: dict[str, tuple[float, Diagnosis]] = {}
@@ -79,7 +79,7 @@ class Runs:
     def agent(self, key: str) -> Agent:
         """The agent of the last checkpoint."""
         entry, written = self.entry(key), self.checkpoint(key)
-        with self._locks[key]:
+        with self._loading[key]:
             if key not in self._agents or self._agents[key][0] < written:
                 self._agents[key] = written, self._load(entry)
             return self._agents[key][1]
@@ -87,7 +87,7 @@ class Runs:
     def prepare(self, key: str) -> None:
         """Take a step once, so that what it needs is compiled."""
         agent = self.agent(key)
-        with self._locks[key]:
+        with self._working[key]:
             if key in self._prepared:
                 return
             self._prepared.add(key)
@@ -138,7 +138,7 @@ class Runs:
     def diagnosis(self, key: str) -> Diagnosis:
         """The diagnosis of the agent of the last checkpoint."""
         agent, written = self.agent(key), self.checkpoint(key)
-        with self._locks[key]:
+        with self._working[key]:
             if key not in self._diagnoses or self._diagnoses[key][0] < written:
                 self._diagnoses[key] = written, agent.diagnose(episodes=DIAGNOSIS_EPISODES)
             return self._diagnoses[key][1]

@@ -27,7 +27,7 @@ class Viewer {
     this.player = new Player(find("player"), this.film, (size) => this.more(size));
     this.player.listen(document);
     this.connection = new Connection((connected) => this.connected(connected));
-    this.training = new TrainingView(find("training"), this.connection);
+    this.training = new TrainingView(find("training"), this.connection, (run) => this.saved(run));
     this.listen();
   }
 
@@ -72,6 +72,16 @@ class Viewer {
     this.training.open(run);
     this.player.enable(false);
     this.note("Loading the agent …");
+    await this.load(run);
+  }
+
+  // A newer checkpoint is shown at once, unless an episode is being looked at.
+  saved(run) {
+    if (!this.goal) this.load(run);
+    else this.note("A newer checkpoint was saved: clear the goal to load it.");
+  }
+
+  async load(run) {
     const turn = ++this.asked;
     try {
       const opened = await this.connection.ask("open", { run, seed: Number(find("seed").value) || 0 });

@@ -7,8 +7,10 @@ import { probabilityColour } from "./colours.js";
 const EVERY = 2000;
 
 export class TrainingView {
-  constructor(root, connection) {
+  // saved: called with a run when a newer checkpoint of it was saved.
+  constructor(root, connection, saved) {
     this.connection = connection;
+    this.saved = saved;
     this.status = element("p", { class: "training-status", role: "status" });
     this.charts = element("div", { class: "charts" });
     this.weakest = element("div");
@@ -22,6 +24,7 @@ export class TrainingView {
   open(run) {
     this.run = run;
     this.lines = [];
+    this.total = 0;
     this.known = new Map();
     this.checkpoint = null;
     replaceContent(this.charts);
@@ -40,12 +43,15 @@ export class TrainingView {
     const { run } = this;
     if (!this.visible || run === null) return;
     try {
-      const answer = await this.connection.ask("training", { run, since: this.lines.length });
+      const answer = await this.connection.ask("training", { run, since: this.total });
       if (run !== this.run) return;
-      this.lines = [...this.lines.slice(0, answer.since), ...answer.lines];
-      this.lines.length = Math.min(this.lines.length, answer.total);
+      this.lines = [...(answer.since ? this.lines : []), ...answer.lines];
+      this.total = answer.total;
       this.draw(answer);
-      if (answer.checkpoint !== this.checkpoint) await this.showWeakest(run, answer.checkpoint);
+      if (answer.checkpoint !== this.checkpoint) {
+        if (this.checkpoint !== null) this.saved(run);
+        await this.showWeakest(run, answer.checkpoint);
+      }
       if (answer.finished) return;
     } catch (mistake) {
       this.status.textContent = mistake.message;
