@@ -37,6 +37,7 @@ def test_a_run_is_shown_with_its_attributes_and_its_start(tab: Tab):
     assert [(each["name"], each["kind"], each["size"]) for each in opened["attributes"]] == [("n", "integer", 7)]
     assert opened["frame"]["believed"] == opened["frame"]["truth"] == [0]
     assert [node["values"] for node in opened["frame"]["graph"]["nodes"]] == [[0], [1], [2]]
+    assert all(tab.ask("goal", goal=each["text"])["plan"]["reachable"] for each in opened["examples"])
     assert tab.ask("runs")["runs"][0] == {"id": "line", "name": "line"}
 
 

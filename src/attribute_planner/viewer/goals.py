@@ -6,7 +6,7 @@ from typing import Any
 
 import jax
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Bool, Int
 from scipy.sparse.csgraph import breadth_first_order
 
 from attribute_planner.agent import Agent
@@ -55,16 +55,19 @@ def named_goal(goal: Goal, space: AttributeSpace) -> dict[str, Value]:
 def nearest_goal(planner: Planner, start: Int[np.ndarray, " A"], goal: Goal) -> Goal | None:
     """The goal with the values of the set that comes nearest to it, of those to which a way is known."""
     listing, wanted = planner.listing, np.asarray(goal.wanted)
-    number = listing.number_of(start)
-    if number == UNKNOWN:
-        return None
-    possible = np.zeros(listing.num_nodes, bool)
-    possible[breadth_first_order(planner.graph.reversed.T.tocsr(), number, return_predecessors=False)] = True
-    possible[number] = False
     ideal = np.where(wanted, goal.values, start).astype(np.int32)
-    end = nearest_set(listing, ideal, goal, possible)
+    end = nearest_set(listing, ideal, goal, reachable_from(planner, start))
     nearest = replace(goal, values=np.where(wanted, listing.values[end], 0).astype(np.int32), at_least=None)
     return None if end == UNKNOWN or nearest.satisfied_by(start) else nearest
+
+
+def reachable_from(planner: Planner, start: Int[np.ndarray, " A"]) -> Bool[np.ndarray, " N"]:
+    """To which other sets a way is known."""
+    possible, number = np.zeros(planner.listing.num_nodes, bool), planner.listing.number_of(start)
+    if number != UNKNOWN:
+        possible[breadth_first_order(planner.graph.reversed.T.tocsr(), number, return_predecessors=False)] = True
+        possible[number] = False
+    return possible
 
 
 def example_goals(agent: Agent, envs: Any, start: Int[np.ndarray, " A"], seed: int) -> list[Goal]:
@@ -81,9 +84,9 @@ def example_goals(agent: Agent, envs: Any, start: Int[np.ndarray, " A"], seed: i
 def partial_example(
     planner: Planner, start: Int[np.ndarray, " A"], count: int, random: np.random.Generator
 ) -> Goal | None:
-    """A goal that mentions a few of the attributes in which a known set differs from the start."""
+    """A goal that mentions a few of the attributes in which a set that can be reached differs from the start."""
     values = planner.listing.values
-    differing = np.flatnonzero((values != start).sum(axis=1) >= count)
+    differing = np.flatnonzero(((values != start).sum(axis=1) >= count) & reachable_from(planner, start))
     if not len(differing):
         return None
     there = values[random.choice(differing)]

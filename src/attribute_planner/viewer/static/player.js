@@ -104,7 +104,9 @@ export class Player {
       const began = performance.now();
       if (!(await this.forward(size))) break;
       const rest = pause - (performance.now() - began);
-      await new Promise((resume) => (rest > 0 ? setTimeout(resume, rest) : requestAnimationFrame(resume)));
+      // A tab that is not seen draws no frames.
+      const atOnce = rest <= 0 && document.visibilityState === "visible";
+      await new Promise((resume) => (atOnce ? requestAnimationFrame(resume) : setTimeout(resume, rest)));
     }
     this.pause();
   }
