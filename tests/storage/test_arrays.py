@@ -35,9 +35,12 @@ def test_what_does_not_fit_is_one_clear_line(arrays, message):
         fill("net", jax.ShapeDtypeStruct((3,), jnp.float32), arrays)
 
 
-def test_nothing_in_the_package_can_pickle():
+def test_nothing_that_reads_files_can_pickle():
+    """Only the pipes between a training and its own worker processes carry pickles."""
     forbidden = {"pickle", "cloudpickle", "dill", "joblib", "shelve", "marshal"}
     for path in Path(attribute_planner.__file__).parent.rglob("*.py"):
+        if path.parent.name == "workers":
+            continue
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, (ast.Import, ast.ImportFrom)):
                 names = {alias.name for alias in node.names} | {getattr(node, "module", None) or ""}

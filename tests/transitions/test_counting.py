@@ -46,8 +46,8 @@ def test_rows_are_numbered_as_a_dictionary_would(batches):
 @given(batches_of_rows())
 def test_rows_that_all_want_the_same_slot_are_told_apart(batches):
     class Crowded(RowIndex):
-        def _home_slots(self, rows: np.ndarray) -> np.ndarray:
-            return np.full(len(rows), len(self._slots) - 2)
+        def _home_slots(self, columns: list[np.ndarray]) -> np.ndarray:
+            return np.full(len(columns[0]), len(self._slots) - 2)
 
     assert_numbers_tell_rows_apart(Crowded(batches[0].shape[1]), batches)
 

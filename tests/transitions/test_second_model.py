@@ -40,7 +40,8 @@ class PairStatistics(PractisedTransitions):
         source, target = numbers.reshape(-1, 2).T.astype(np.int32)
         visits, attempts, successes = np.array([self.pairs[pair] for pair in self.order], float).T
         success = (successes + 1) / (attempts + 1)
-        return Listing(self.space, words, source, target, visits, attempts, successes, success, np.ones(len(success)))
+        steps = np.ones(len(success))
+        return Listing(self.space, words, source, target, visits, attempts, successes, success, lambda: steps)
 
     def knows(self, words: np.ndarray) -> np.ndarray:
         return self.listing().knows(words)

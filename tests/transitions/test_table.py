@@ -1,13 +1,15 @@
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
 from attribute_planner.attributes import Attribute, AttributeSpace
 from attribute_planner.errors import UnknownNameError
+from attribute_planner.transitions import table as table_module
 from attribute_planner.transitions.counting import TransitionCounts
 from attribute_planner.transitions.table import UNKNOWN, TransitionTable, table_of_counts
-from tests.probes import numbers, partial_goal
+from tests.probes import numbers, partial_goal, table_of
 
 SPACE = AttributeSpace((Attribute("lamp"), Attribute("n", range(4))))
 
@@ -122,3 +124,29 @@ def test_many_sets_are_found_at_once():
     found = table.numbers_of(np.asarray(space.pack(wanted)))
     assert found.tolist() == [UNKNOWN, *(table.number_of(values) for values in wanted[1:])]
     assert table.values[found[1:], 0].tolist() == [7, 2499, 0]
+
+
+def test_transitions_with_the_same_change_are_a_group(monkeypatch: pytest.MonkeyPatch):
+    space = AttributeSpace((Attribute("n", range(5)), Attribute("m", range(3)), Attribute("lamp")))
+    random = np.random.default_rng(0)
+    ends = np.stack([random.integers(0, space.sizes, (60, 3)), random.integers(0, space.sizes, (60, 3))], axis=1)
+    edges = {(tuple(one), tuple(other)): 0.5 for one, other in ends.tolist() if one != other}
+    table = table_of(space, [(*ends, c) for ends, c in edges.items()])
+    change = table.values[table.target] - table.values[table.source]
+    same = (change[:, None] == change[None]).all(axis=-1)
+    for largest in (table_module.LARGEST_NUMBER, 0):
+        monkeypatch.setattr(table_module, "LARGEST_NUMBER", largest)
+        group = table_module.changes_of(table)
+        np.testing.assert_array_equal(group[:, None] == group[None], same)
+
+
+def test_sets_are_found_by_their_values_also_in_several_words():
+    space = AttributeSpace(tuple(Attribute(f"n_{place}", range(1000)) for place in range(7)))
+    sets = np.random.default_rng(0).integers(0, 1000, (40, 7)).astype(np.int32)
+    table = table_of(space, [(tuple(one), tuple(other), 0.5) for one, other in pairwise(sets.tolist())])
+    assert table.words.shape[1] == 3
+    for number, values in enumerate(table.values):
+        assert table.number_of(values) == number
+        np.testing.assert_array_equal(table.satisfying(partial_goal(values.tolist())), [number])
+    assert table.number_of(sets[0] ^ 1) == UNKNOWN
+    np.testing.assert_array_equal(np.stack([table.column(place) for place in range(7)], axis=1), table.values)

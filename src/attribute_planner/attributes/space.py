@@ -18,7 +18,7 @@ from types import ModuleType
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Float, Int, UInt32
+from jaxtyping import Float, Int, UInt, UInt32
 
 from attribute_planner.attributes.attribute import Attribute as Attribute
 from attribute_planner.attributes.attribute import Value as Value
@@ -134,6 +134,12 @@ class AttributeSpace:
         chosen = words[..., word]
         shifted = chosen >> _spread(shifts, chosen.shape, xp)
         return (shifted & _spread(2**widths - 1, chosen.shape, xp)).astype(xp.int32)
+
+    def unpack_one(self, words: UInt32[np.ndarray, "N {self.num_words}"], attribute: int) -> UInt[np.ndarray, "N"]:
+        """The values of one attribute in sets given by words, in a small type."""
+        word, shift, width = (each[attribute] for each in self._layout)
+        values = (words[:, word] >> np.uint32(shift)) & np.uint32(2**width - 1)
+        return values.astype(np.min_scalar_type(2**width - 1))
 
     def key(self, values: Int[Array, "A"]) -> int:
         """The integer key of a set: its words read as one number."""

@@ -10,7 +10,8 @@ from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 
-from attribute_planner.errors import RunInUseError
+from attribute_planner.errors import DamagedFileError, RunInUseError
+from attribute_planner.files.reading import MAX_TEXT_BYTES, read_file
 from attribute_planner.files.writing import is_running, write_error
 
 try:
@@ -75,10 +76,19 @@ def _acquire(folder: Path) -> int:
                 raise RunInUseError(f"{folder} is in use by {_owner(path)}.") from error
             raise write_error(path, 0, error) from error
         if _is_same_file(descriptor, path):
-            os.truncate(descriptor, 0)
-            os.write(descriptor, json.dumps(_myself()).encode())
-            return descriptor
+            return _signed(descriptor, path)
         os.close(descriptor)  # the owner before has removed it in the meantime
+
+
+def _signed(descriptor: int, path: Path) -> int:
+    """The lock file, with the name of this process in it."""
+    try:
+        os.truncate(descriptor, 0)
+        os.write(descriptor, json.dumps(_myself()).encode())
+    except OSError as error:
+        os.close(descriptor)
+        raise write_error(path, 0, error) from error
+    return descriptor
 
 
 def _is_same_file(descriptor: int, path: Path) -> bool:
@@ -100,8 +110,8 @@ def _owner(path: Path) -> str:
     """The owner of a lock in words."""
     until = time.monotonic() + OWNER_SECONDS
     while time.monotonic() < until:
-        with suppress(OSError, ValueError, LookupError, TypeError):
-            owner = json.loads(path.read_bytes())
+        with suppress(DamagedFileError, OSError, ValueError, LookupError, TypeError):
+            owner = json.loads(read_file(path, MAX_TEXT_BYTES))
             # A name that a killed process left is not that of the present owner.
             if owner["host"] != socket.gethostname() or is_running(int(owner["process"])):
                 return f"process {owner['process']} on {owner['host']}, since {owner['since']}"

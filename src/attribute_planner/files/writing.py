@@ -53,7 +53,9 @@ def rename(old: Path, new: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Wait until the names of files in a folder are on the disk."""
+    """Wait until the names of files in a folder are on the disk. Only POSIX systems can do so."""
+    if os.name != "posix":
+        return
     try:
         descriptor = os.open(folder, os.O_RDONLY)
     except OSError as error:

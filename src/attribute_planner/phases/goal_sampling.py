@@ -103,7 +103,7 @@ def optimistic(model: TransitionModel) -> Listing:
     """The transitions of a model with optimistic estimates: an untried transition is assumed to succeed."""
     listing = model.listing()
     success = (listing.successes + PRIOR_ATTEMPTS) / (listing.attempts + PRIOR_ATTEMPTS)
-    return replace(listing, probability=success, steps=np.zeros(listing.num_edges))
+    return replace(listing, probability=success, durations=lambda: np.zeros(listing.num_edges))
 
 
 def _edges_towards(paths: Graph, number: int) -> np.ndarray:

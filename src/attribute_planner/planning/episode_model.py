@@ -51,15 +51,18 @@ class EpisodeModel:
 
 
 def edge_cost(
-    c: Float[np.ndarray, " E"], steps: Float[np.ndarray, " E"], horizon: float = np.inf
+    c: Float[np.ndarray, " E"], steps: Float[np.ndarray, " E"] | None = None, horizon: float = np.inf
 ) -> Float[np.ndarray, " E"]:
     """The cost of a transition on a plan: −log c_π, and its share of the steps of an episode.
 
     The deadline is modelled as geometric with mean `horizon`, so that a plan of d steps is in time with probability
-    exp(−d / horizon). An infinite horizon leaves −log c_π, as published.
+    exp(−d / horizon). An infinite horizon leaves −log c_π, as published; steps are then not needed.
     """
-    cost, possible = np.full(len(c), np.inf), c > 0
-    cost[possible] = -np.log(c[possible]) + np.maximum(steps[possible], 1.0) / horizon
+    with np.errstate(divide="ignore"):  # the cost of what is not possible is infinite
+        cost = np.log(c)
+    np.negative(cost, out=cost)
+    if steps is not None and np.isfinite(horizon):
+        cost += np.maximum(steps, 1.0) / horizon
     return cost
 
 

@@ -62,7 +62,7 @@ def shifted_goal(planner: Planner, values: Int[np.ndarray, " A"], goal: Goal) ->
         if (there < 0).any() or (fewer.values < 0).any() or not len(planner.listing.satisfying(fewer)):
             continue
         number = nearest_set(planner.listing, there, fewer, planner.distances(fewer).successor != NOWHERE)
-        if number != UNKNOWN and (planner.listing.values[number] == there)[wanted].all():
+        if number != UNKNOWN and (planner.listing.values_of([number])[0] == there)[wanted].all():
             return Shifted(fewer, shift)
     return None
 

@@ -22,7 +22,7 @@ def nearest_target(
     number = nearest_set(listing, values, goal, planner.distances(goal).successor != NOWHERE)
     if number == UNKNOWN:
         return None
-    known = listing.values[number]
+    known = listing.values_of([number])[0]
 
     def failures(targets: Int[np.ndarray, "K A"]) -> np.ndarray:
         """Failures of the same changes, made here."""

@@ -53,7 +53,7 @@ class Plan:
     @cached_property
     def values(self) -> Int[np.ndarray, "m_plus_1 A"]:
         """The sets on the path, the current one first; only that one if there is no path."""
-        return np.concatenate([self.start[None], self.listing.values[list(self.path[1:])]])
+        return np.concatenate([self.start[None], self.listing.values_of(self.path[1:])])
 
     @cached_property
     def evidence(self) -> tuple[EdgeEvidence, ...]:
@@ -74,6 +74,8 @@ class Plan:
         Attempts that fail are made again while time is left (`AttemptModel`). Without a horizon, these are c_π.
         """
         c = tuple(each.probability for each in self.evidence)
+        if not np.isfinite(self.horizon):
+            return c
         return self.attempts.success_within(c, self.durations, self.horizon)
 
     @property

@@ -101,7 +101,7 @@ class Posterior:
             return None
         row = listing.edges_of(number)
         numbers, c, steps = listing.target[row], listing.probability[row], np.maximum(listing.steps[row], 1.0)
-        targets = listing.values[numbers]
+        targets = listing.values_of(numbers)
         failed = self.failures(values, targets) if failures is None else failures(targets)
         reached = self._model.attempt(c, failed)
         best = int(np.argmax(reached * self.value(numbers, np.maximum(left - steps, 1.0))))
@@ -128,4 +128,4 @@ class Published(Posterior):
         if number == UNKNOWN or self._distances.successor[number] == NOWHERE:
             return None
         target = int(self._distances.successor[number])
-        return Target(listing.values[target], float(listing.probability[listing.edge(number, target)]))
+        return Target(listing.values_of([target])[0], float(listing.probability[listing.edge(number, target)]))

@@ -7,7 +7,7 @@ from functools import cached_property
 import jax
 import numpy as np
 from jaxtyping import Float, Int
-from scipy.sparse import csr_array
+from scipy.sparse import csc_array, csr_array
 from scipy.sparse.csgraph import dijkstra
 
 from attribute_planner.attributes import Goal
@@ -79,8 +79,19 @@ class Graph:
 
     def __init__(self, model: TransitionModel, horizon: float = np.inf) -> None:
         self.listing, self.horizon = model.listing(), horizon
-        each = NEAR_EQUAL if np.isfinite(horizon) else TIE_BREAKER
-        self.cost = edge_cost(self.listing.probability, self.listing.steps, horizon) + each
+
+    @cached_property
+    def cost(self) -> Float[np.ndarray, " E"]:
+        """The cost of each transition; infinite if it is not possible."""
+        return self._costs()
+
+    def _costs(self) -> Float[np.ndarray, " E"]:
+        if np.isfinite(self.horizon):
+            cost, each = edge_cost(self.listing.probability, self.listing.steps, self.horizon), NEAR_EQUAL
+        else:
+            cost, each = edge_cost(self.listing.probability), TIE_BREAKER
+        cost += each
+        return cost
 
     def steps_between(self, source: Int[np.ndarray, " B"], target: Int[np.ndarray, " B"]) -> Float[np.ndarray, " B"]:
         """Steps of attempts at transitions that exist."""
@@ -89,9 +100,14 @@ class Graph:
     @cached_property
     def reversed(self) -> csr_array:
         """The graph with every edge reversed: one search from the goal finds the ways from everywhere."""
-        possible, size = np.isfinite(self.cost), self.listing.num_nodes
-        ends = self.listing.target[possible], self.listing.source[possible]
-        return csr_array((self.cost[possible], ends), shape=(size, size))
+        cost, target, starts = self._costs(), self.listing.target, self.listing.row_starts
+        possible = np.isfinite(cost)
+        if not possible.all():
+            starts = np.concatenate([[0], np.cumsum(possible)])[starts]
+            cost, target = cost[possible], target[possible]
+        size = self.listing.num_nodes
+        # Edges are sorted by source: the columns of the reversed graph.
+        return csc_array((cost, target, starts.astype(np.int32)), shape=(size, size)).tocsr()
 
     def to_goal(self, goal: Goal) -> Distances:
         """The ways to the nearest of all sets that satisfy a goal."""

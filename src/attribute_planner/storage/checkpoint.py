@@ -98,7 +98,7 @@ def agent_arrays(agent: Agent, config: TrainConfig) -> tuple[Arrays, Notes]:
     """A compact form of an agent: statistics in single precision, as a symmetry quotient if they were counted so."""
     symmetries = agent.env.symmetries if config.explore.symmetric else None
     table = agent.table if symmetries is None else quotient(agent.table, symmetries.counted)
-    arrays = arrays_of("policy", agent.policy) | _single_precision(table_arrays("table", table))
+    arrays = arrays_of("policy", agent.policy) | single_precision(table_arrays("table", table))
     notes: Notes = {AGENT_ONLY: True, "repeatable": agent.repeatable}
     if symmetries is not None:
         arrays[QUOTIENT] = np.ones(1, np.uint8)
@@ -118,7 +118,7 @@ def _train_state_arrays(prefix: str, train_state: TrainState) -> Arrays:
     return {name: array for part, tree in parts.items() for name, array in arrays_of(f"{prefix}{part}", tree).items()}
 
 
-def _single_precision(arrays: Arrays) -> Arrays:
+def single_precision(arrays: Arrays) -> Arrays:
     """Statistics in half the space: none exceeds what single precision holds exactly."""
     return {name: array.astype(np.float32) if array.dtype == np.float64 else array for name, array in arrays.items()}
 
@@ -198,8 +198,9 @@ def _new_policy(env: Environment, config: TrainConfig, key: jax.Array) -> GoalPo
 def load_table(env: Environment, config: TrainConfig, arrays: Arrays, *, model_edges: bool = True) -> TransitionTable:
     """c_π: the table as stored, or else (or without model edges) the counts of exploration joined with practice."""
     if has_table("table", arrays) and (model_edges or not has_table("exploration", arrays)):
-        table = read_table("table", env.attributes, arrays, config.estimator)
-        if QUOTIENT not in arrays:
+        is_quotient = QUOTIENT in arrays
+        table = read_table("table", env.attributes, arrays, config.estimator, double=is_quotient)
+        if not is_quotient:
             return table
         if env.symmetries is None:
             raise DamagedFileError(f"The saved table is a quotient by symmetries, but {env.name} has none.")

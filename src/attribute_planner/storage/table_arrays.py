@@ -45,7 +45,7 @@ def graph_arrays(
 
 def narrowed(array: np.ndarray) -> np.ndarray:
     """The same numbers in the smallest of a few types that holds them exactly."""
-    if array.dtype.kind in "iu" or (array.dtype.kind == "f" and not (array % 1).any()):
+    if array.dtype.kind in "iu" or (array.dtype.kind == "f" and np.array_equal(np.rint(array), array)):
         if array.size == 0 or (array.min() >= 0 and array.max() < 2**32):
             return array.astype(np.min_scalar_type(int(array.max(initial=0))))
         return array
@@ -58,14 +58,19 @@ def has_table(prefix: str, arrays: Arrays) -> bool:
     return f"{prefix}.words" in arrays
 
 
-def read_table(prefix: str, space: AttributeSpace, arrays: Arrays, estimator: str) -> TransitionTable:
-    """A whole table."""
+def read_table(
+    prefix: str, space: AttributeSpace, arrays: Arrays, estimator: str, *, double: bool = True
+) -> TransitionTable:
+    """A whole table.
+
+    double: whether its statistics are in double precision, as training needs them; otherwise as they are stored.
+    """
     words, source, target = read_graph(prefix, space, arrays)
-    statistics = {name: _statistic(f"{prefix}.{name}", arrays, len(source)) for name in STATISTICS[:3]}
-    spent = _statistic(f"{prefix}.spent", arrays, len(source)) if f"{prefix}.spent" in arrays else None
+    names = STATISTICS if f"{prefix}.spent" in arrays else STATISTICS[:3]
+    statistics = {name: _statistic(f"{prefix}.{name}", arrays, len(source), double=double) for name in names}
     if (statistics["successes"] > statistics["attempts"]).any():
         raise DamagedFileError(f"The saved table {prefix!r} has more successes than attempts.")
-    return TransitionTable(space, words, source, target, **statistics, estimator=estimator, spent=spent)
+    return TransitionTable(space, words, source, target, **statistics, estimator=estimator)
 
 
 def read_counts(prefix: str, space: AttributeSpace, arrays: Arrays) -> TransitionCounts:
@@ -118,14 +123,15 @@ def _numbers(name: str, arrays: Arrays, count: int | None, sets: int) -> Int[np.
     return numbers.astype(np.int32)
 
 
-def _statistic(name: str, arrays: Arrays, count: int) -> np.ndarray:
-    """`float64[E]`"""
+def _statistic(name: str, arrays: Arrays, count: int, *, double: bool = True) -> np.ndarray:
+    """`float[E]` in double precision, or in single precision if that is how it is stored."""
     numbers = _array(name, arrays, "iuf")
     if numbers.shape != (count,):
         raise DamagedFileError(f"The saved {name} has shape {numbers.shape}; it must be [{count}].")
     if count and not (numbers.min() >= 0 and numbers.max() <= MOST):  # false for NaN, too
         raise DamagedFileError(f"The saved {name} holds numbers that are negative, not finite or impossibly large.")
-    return numbers.astype(float)
+    single = not double and (numbers.dtype == np.float32 or numbers.dtype.itemsize < 4)
+    return numbers.astype(np.float32 if single else float, copy=False)
 
 
 def _array(name: str, arrays: Arrays, kinds: str) -> np.ndarray:

@@ -40,7 +40,9 @@ def success_ratio(observed: Statistics) -> Float[np.ndarray, " E"]:
 def posterior_mean(observed: Statistics) -> Float[np.ndarray, " E"]:
     """Mean of a Beta posterior. The prior is the success rate of all attempts, with weight `PRIOR_ATTEMPTS`."""
     prior = (observed.successes.sum() + 1) / (observed.attempts.sum() + 2)
-    return (observed.successes + PRIOR_ATTEMPTS * prior) / (observed.attempts + PRIOR_ATTEMPTS)
+    mean = observed.successes + PRIOR_ATTEMPTS * prior
+    mean /= observed.attempts + PRIOR_ATTEMPTS
+    return mean
 
 
 def grouped_posterior_mean(observed: Statistics) -> Float[np.ndarray, " E"]:
@@ -58,7 +60,7 @@ def grouped_posterior_mean(observed: Statistics) -> Float[np.ndarray, " E"]:
 def visit_frequency(observed: Statistics) -> Float[np.ndarray, " E"]:
     """The paper's ablation without c_π: the fraction of observed transitions out of a set that went to the target."""
     leaving = np.bincount(observed.source, weights=observed.visits, minlength=observed.num_nodes)
-    return observed.visits / np.maximum(leaving[observed.source], 1e-12)
+    return observed.visits.astype(float, copy=False) / np.maximum(leaving[observed.source], 1e-12)
 
 
 ESTIMATORS: dict[str, Callable[[Statistics], np.ndarray]] = {

@@ -6,7 +6,9 @@ interface without a list.
 """
 
 import abc
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -92,7 +94,8 @@ class Listing(NumberedSets, TransitionModel):
 
     visits: how often exploration observed the transition.
     attempts, successes: how often practice tried it, and arrived.
-    probability, steps: as in `Successors`.
+    probability: as in `Successors`.
+    durations: calculates `steps`, which takes a while in a large model and is not needed by every plan.
     spent: environment steps that the attempts took; `None` if they were not counted.
     shares_evidence: whether `probability` also rests on the attempts at other transitions.
     """
@@ -105,9 +108,14 @@ class Listing(NumberedSets, TransitionModel):
     attempts: Float[np.ndarray, " E"]
     successes: Float[np.ndarray, " E"]
     probability: Float[np.ndarray, " E"]
-    steps: Float[np.ndarray, " E"]
+    durations: Callable[[], Float[np.ndarray, " E"]]
     spent: Float[np.ndarray, " E"] | None = None
     shares_evidence: bool = False
+
+    @cached_property
+    def steps(self) -> Float[np.ndarray, " E"]:
+        """As in `Successors`."""
+        return self.durations()
 
     def listing(self) -> "Listing":
         return self
@@ -140,4 +148,4 @@ def empty_listing(space: AttributeSpace) -> Listing:
     """No sets and no transitions."""
     ends, nothing = np.zeros(0, np.int32), np.zeros(0)
     words = np.zeros((0, space.num_words), np.uint32)
-    return Listing(space, words, ends, ends, nothing, nothing, nothing, nothing, nothing)
+    return Listing(space, words, ends, ends, nothing, nothing, nothing, nothing, lambda: nothing)

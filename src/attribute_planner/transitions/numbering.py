@@ -1,10 +1,11 @@
 """Attribute sets and transitions in lists: the number of a set is its position, and so is that of a transition."""
 
 import abc
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
-from jaxtyping import Int, UInt32
+from jaxtyping import Int, UInt, UInt32
 
 from attribute_planner.attributes import AttributeSpace, Goal
 from attribute_planner.transitions.counting import FREE, RowIndex
@@ -45,11 +46,20 @@ class NumberedSets(abc.ABC):
     @cached_property
     def row_starts(self) -> Int[np.ndarray, " N_plus_1"]:
         """Where the edges of each set begin; those of set `i` are `row_starts[i]:row_starts[i + 1]`."""
-        return np.searchsorted(self.source, np.arange(self.num_nodes + 1))
+        return np.concatenate([[0], np.cumsum(np.bincount(self.source, minlength=self.num_nodes))])
+
+    def values_of(self, numbers: Sequence[int] | Int[np.ndarray, " n"]) -> Int[np.ndarray, "n A"]:
+        """The attribute values of some sets."""
+        return np.asarray(self.space.unpack(self.words[np.asarray(numbers, np.int64)]))
 
     def number_of(self, values: Int[np.ndarray, " A"]) -> int:
         """The number of the set with these values; `UNKNOWN` if it is not listed."""
-        return self._number_by_key.get(self.space.key(values), UNKNOWN)
+        first, last = 0, self.num_nodes
+        # The last word is the most significant one.
+        for column, wanted in zip(self._word_columns[::-1], self.space.pack(values)[::-1], strict=True):
+            part = column[first:last]
+            first, last = first + part.searchsorted(wanted), first + part.searchsorted(wanted, "right")
+        return int(first) if first < last else UNKNOWN
 
     def numbers_of(self, words: UInt32[np.ndarray, "B W"]) -> Int[np.ndarray, " B"]:
         """The numbers of packed sets; `UNKNOWN` for those that are not listed."""
@@ -77,19 +87,21 @@ class NumberedSets(abc.ABC):
 
     def satisfying(self, goal: Goal) -> Int[np.ndarray, " n"]:
         """The numbers of the sets that satisfy a goal."""
-        matches = np.ones(self.num_nodes, bool)
         values = np.asarray(goal.values)
+        if np.all(goal.wanted) and (goal.at_least is None or not np.any(goal.at_least)):
+            number = self.number_of(values.astype(np.int32))
+            return np.array([number] if number != UNKNOWN else [], np.int64)
+        matches = np.ones(self.num_nodes, bool)
         for attribute in np.flatnonzero(goal.wanted):
-            column, value = self._columns[attribute], values[attribute]
+            column, value = self.column(int(attribute)), values[attribute]
             or_more = goal.at_least is not None and goal.at_least[attribute]
             matches &= (column >= value) if or_more else (column == value)
         return np.flatnonzero(matches)
 
     @cached_property
-    def _number_by_key(self) -> dict[int, int]:
-        # All rows at once: one call for each of a hundred thousand sets takes most of the time of loading a table.
-        rows, size = np.ascontiguousarray(self.words, "<u4").tobytes(), 4 * self.words.shape[1]
-        return {int.from_bytes(rows[size * n : size * (n + 1)], "little"): n for n in range(self.num_nodes)}
+    def _word_columns(self) -> np.ndarray:
+        """`uint32[W, N]` the packed sets word by word."""
+        return np.ascontiguousarray(self.words.T)
 
     @cached_property
     def _index(self) -> tuple[RowIndex, np.ndarray]:
@@ -102,7 +114,12 @@ class NumberedSets(abc.ABC):
         """`int64[E]` one ascending number per edge, since edges are sorted by source and target."""
         return self.source.astype(np.int64) * self.num_nodes + self.target
 
+    def column(self, attribute: int) -> UInt[np.ndarray, " N"]:
+        """The values of one attribute: a goal with few wanted attributes needs few columns."""
+        if attribute not in self._columns:
+            self._columns[attribute] = self.space.unpack_one(self.words, attribute)
+        return self._columns[attribute]
+
     @cached_property
-    def _columns(self) -> np.ndarray:
-        """`uint16[A, N]` the values by attribute: a goal with few wanted attributes reads few columns."""
-        return np.ascontiguousarray(self.values.T.astype(np.uint16))
+    def _columns(self) -> dict[int, np.ndarray]:
+        return {}

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import accumulate
+from operator import mul
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -64,9 +66,9 @@ class TransitionTable(NumberedSets, PractisedTransitions):
     @cached_property
     def probability(self) -> Float[np.ndarray, " E"]:
         """c_π of each edge, by the table's estimator."""
-        observed = Statistics(
-            self.num_nodes, self.source, self.visits, self.attempts, self.successes, lambda: changes_of(self)
-        )
+        # In double precision, also if the statistics are kept in single precision.
+        attempts, successes = (each.astype(float, copy=False) for each in (self.attempts, self.successes))
+        observed = Statistics(self.num_nodes, self.source, self.visits, attempts, successes, lambda: changes_of(self))
         return ESTIMATORS[self.estimator](observed)
 
     @cached_property
@@ -78,9 +80,10 @@ class TransitionTable(NumberedSets, PractisedTransitions):
         if self.spent is None:
             return np.zeros(self.num_edges)
         group = changes_of(self)
-        attempts, spent = (np.bincount(group, weights=each) for each in (self.attempts, self.spent))
-        usual = ((spent + self.spent.sum() / max(self.attempts.sum(), 1.0)) / (attempts + 1))[group]
-        return (self.spent + PRIOR_ATTEMPTS * usual) / (self.attempts + PRIOR_ATTEMPTS)
+        tried, taken = (each.astype(float, copy=False) for each in (self.attempts, self.spent))
+        attempts, spent = (np.bincount(group, weights=each) for each in (tried, taken))
+        usual = ((spent + taken.sum() / max(tried.sum(), 1.0)) / (attempts + 1))[group]
+        return (taken + PRIOR_ATTEMPTS * usual) / (tried + PRIOR_ATTEMPTS)
 
     def knows(self, words: UInt32[np.ndarray, "B W"]) -> Bool[np.ndarray, " B"]:
         return self.numbers_of(words) != UNKNOWN
@@ -102,7 +105,7 @@ class TransitionTable(NumberedSets, PractisedTransitions):
             self.attempts,
             self.successes,
             self.probability,
-            self.duration,
+            lambda: self.duration,
             self.spent,
             shares_evidence=self.estimator == "alike",
         )
@@ -135,8 +138,20 @@ class TransitionTable(NumberedSets, PractisedTransitions):
 
 def changes_of(table: TransitionTable) -> Int[np.ndarray, " E"]:
     """The group of each edge: edges of a group change every attribute's value by the same amount."""
-    change = table.values[table.target] - table.values[table.source]
-    return RowIndex(change.shape[1]).number(change.astype(np.int32).view(np.uint32))
+    *places, numbers = accumulate((2 * size - 1 for size in table.space.sizes.tolist()), mul, initial=1)
+    if numbers >= LARGEST_NUMBER:
+        change = table.values[table.target] - table.values[table.source]
+        return RowIndex(change.shape[1]).number(change.astype(np.int32).view(np.uint32))
+    # A set as digits, such that the difference of two sets is that of their numbers, and tells the changes.
+    number = np.zeros(table.num_nodes, np.int64)
+    for attribute, place in enumerate(places):
+        number += place * table.column(attribute).astype(np.int64)
+    change = number[table.target] - number[table.source]
+    return np.searchsorted(np.unique(change), change).astype(np.int32)
+
+
+LARGEST_NUMBER = 2**62
+"""Beyond it, the changes of all attributes do not fit into one integer."""
 
 
 def table_of_counts(space: AttributeSpace, counts: TransitionCounts, estimator: str = "ratio") -> TransitionTable:

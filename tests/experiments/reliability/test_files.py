@@ -2,7 +2,7 @@
 
 import pytest
 
-from attribute_planner.experiments.reliability import full_disk, killed_saves, killed_training, one_writer
+from attribute_planner.experiments.reliability import full_disk, killed_saves, killed_training, large_table, one_writer
 from attribute_planner.files.manifest import commit
 
 
@@ -33,3 +33,10 @@ def test_faults_of_the_disk(monkeypatch: pytest.MonkeyPatch):
 def test_kills_while_training():
     row = killed_training.measure(kills=8, chain=3)
     assert row.passed, row.measured
+
+
+def test_a_large_table_in_small(tmp_path):
+    found = large_table.saving(str(tmp_path), 8) | large_table.planning(str(tmp_path), 8)
+    assert (found["sets"], found["edges"]) == (256, 5 * 256)
+    assert 10 < found["bytes"] / found["edges"] < 30  # a header, and 17 bytes for each transition
+    assert min(found.values()) >= 0
