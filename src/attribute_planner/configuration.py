@@ -273,9 +273,9 @@ PUBLISHED_PRACTICE: dict[str, dict[str, int]] = {
     "starcraft-small": {"steps": 14_000_000, "num_envs": 256},
     "starcraft-large": {"steps": 14_000_000, "num_envs": 256},
 }
-"""Budgets of practice as published. The paper states the steps in StarCraft. Those of the grid worlds are the ones after
-which success no longer rises (`experiments.published_search`). On the blocks they are attempts behind c_π, which physics
-limits where positions are continuous."""
+"""Budgets of practice as published. The paper states the steps in StarCraft. Those of the grid worlds are the ones
+after which success no longer rises (`experiments.published_search`). On the blocks they are attempts behind c_π, which
+physics limits where positions are continuous."""
 
 STARCRAFT_STEPS = ReinforceConfig(learning_rate=3e-3, entropy_coef=0.003)
 PUBLISHED_LEARNING: dict[str, ReinforceConfig] = {

@@ -36,7 +36,7 @@ TABLE = Table(
         "In place of A3C we train A2C, its synchronous form. The baselines observe the true attributes and are trained "
         f"for as many steps as the planner, {STEPS:,}; the paper trains A3C to convergence.",
         "The paper's AP learned from 10 million examples, its inverse model from 8 million; ours from 500,000.",
-        "As published by version 0.1, c_π was estimated from 20,000 attempts, far fewer than there are transitions, and "
-        "an untried transition counts as impossible. The preset has 500,000 attempts now.",
+        "As published by version 0.1, c_π was estimated from 20,000 attempts, far fewer than there are transitions, "
+        "and an untried transition counts as impossible. The preset has 500,000 attempts now.",
     ),
 )
