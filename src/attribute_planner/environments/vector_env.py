@@ -117,7 +117,7 @@ class PureVectorEnv(VectorEnv):
         return _compiled_goals(self.env, task.goal)(self._states, jax.random.split(key, self.num_envs))
 
     def render(self, index: int) -> np.ndarray:
-        return self.env.render(jax.tree.map(lambda leaf: np.asarray(leaf[index]), self._states))
+        return self.env.render(jax.tree.map(lambda leaf: np.asarray(leaf)[index], self._states))
 
     def _timestep(self) -> TimeStep:
         observation, values, terminated = _compiled_observe(self.env)(self._states)

@@ -1,7 +1,7 @@
 // The part of the graph around the plan, on a canvas: drag to pan, wheel to zoom, click to make a set the goal.
 import { cssColour, element, replaceContent } from "./dom.js";
 import { count, evidenceWords, meetsGoal, percent, sameSet } from "./words.js";
-import { probabilityColour } from "./colours.js";
+import { isDark, probabilityColour } from "./colours.js";
 
 const BOX = { width: 168, height: 36, radius: 9 }; // a set on the path
 const SIDE = { width: 132, height: 28, radius: 8 }; // an alternative
@@ -99,16 +99,25 @@ export class GraphView {
     pen.setTransform(ratio, 0, 0, ratio, 0, 0);
     pen.clearRect(0, 0, width, height);
     if (!this.graph) return;
-    this.colours = Object.fromEntries(["ink", "soft", "line", "card", "accent", "raised"].map((name) => [name, cssColour(`--${name}`)]));
+    if (this.theme !== isDark()) this.readColours();
     pen.translate(view.x, view.y);
     pen.scale(view.scale, view.scale);
     const path = this.pathNodes();
     const along = new Set(path.slice(1).map((node, i) => `${this.nodes.indexOf(path[i])}>${this.nodes.indexOf(node)}`));
     const onPath = (edge) => along.has(`${edge.source}>${edge.target}`);
-    for (const edge of this.edges) if (!onPath(edge)) this.drawEdge(pen, edge, false);
-    for (const edge of this.edges) if (onPath(edge)) this.drawEdge(pen, edge, true);
+    const [left, right, top, bottom] = [-view.x, width - view.x, -view.y, height - view.y].map((side) => side / view.scale);
+    const seen = (node) => node.x > left - BOX.width && node.x < right + BOX.width && node.y > top - BOX.height && node.y < bottom + BOX.height;
+    const apart = ({ from, to }) => Math.max(from.x, to.x) < left || Math.min(from.x, to.x) > right || Math.max(from.y, to.y) < top || Math.min(from.y, to.y) > bottom;
+    const edges = this.edges.filter((edge) => !apart(edge));
+    for (const edge of edges) if (!onPath(edge)) this.drawEdge(pen, edge, false);
+    for (const edge of edges) if (onPath(edge)) this.drawEdge(pen, edge, true);
     const members = new Set(path);
-    for (const node of this.nodes) this.drawNode(pen, node, members.has(node));
+    for (const node of this.nodes) if (seen(node)) this.drawNode(pen, node, members.has(node));
+  }
+
+  readColours() {
+    this.theme = isDark();
+    this.colours = Object.fromEntries(["ink", "soft", "line", "card", "accent", "raised"].map((name) => [name, cssColour(`--${name}`)]));
   }
 
   pathNodes() {

@@ -23,7 +23,7 @@ class Viewer {
     new SceneView(find("scene"), this.film);
     new BeliefView(find("beliefs"), this.film);
     new PlanView(find("plan"), this.film);
-    new GraphView(find("graph"), this.film, (values) => this.panel.set({ values, at_least: values.map(() => false) }));
+    this.graph = new GraphView(find("graph"), this.film, (values) => this.panel.set({ values, at_least: values.map(() => false) }));
     this.player = new Player(find("player"), this.film, (size) => this.more(size));
     this.player.listen(document);
     this.connection = new Connection((connected) => this.connected(connected));
