@@ -14,7 +14,7 @@ from attribute_planner.models.policy import GoalPolicy
 from attribute_planner.storage.description import describe_run
 from attribute_planner.storage.metrics import METRICS
 from attribute_planner.storage.run_directory import RunDirectory
-from attribute_planner.viewer.runs import Entry, Runs
+from attribute_planner.viewer.runs import Entry, Runs, loaded
 from tests.probes import Oracle, numbers, table_of, with_drawn_weights
 
 STEPS = [((i,), action, (i + (1, -1)[action],)) for i in range(5) for action in (0, 1) if 0 <= i + (1, -1)[action] < 5]
@@ -70,9 +70,9 @@ def training_run(tmp_path: Path) -> RunDirectory:
 @pytest.fixture
 def runs(line_agent: Agent, hostile_agent: Agent, training_run: RunDirectory, tmp_path: Path) -> Runs:
     known = {"line": line_agent, HOSTILE: hostile_agent}
-    entries = {name: Entry(name, tmp_path) for name in known} | {"begun": Entry("begun", training_run.path)}
+    entries = {name: Entry(name, tmp_path) for name in known} | {"begun": Entry("begun", training_run.path, LINE)}
 
     def load(entry: Entry) -> Agent:
-        return known[entry.name] if entry.name in known else RunDirectory(entry.path).agent(LINE)
+        return known[entry.name] if entry.name in known else loaded(entry)
 
     return Runs(entries, load)

@@ -149,7 +149,7 @@ def test_two_tabs_do_not_disturb_each_other(tab: Tab, browser: Browser, address:
 
 def test_a_run_in_training_is_followed_live(tab: Tab, training: RunDirectory):
     open_run(tab, "begun")
-    tab.wait("document.getElementById('note').textContent.includes('contains no agent')")
+    tab.wait("document.getElementById('note').textContent.includes('has no agent yet')")
     tab.wait("document.querySelectorAll('.chart').length === 1")
     assert "explore: sets" in text(tab, ".chart") and "Training: explore" in text(tab, ".training-status")
     append(training, {"phase": "explore", "seconds": 3, "sets": 77})

@@ -126,7 +126,7 @@ def test_what_is_no_object_is_no_message(text: str):
 
 def test_a_run_in_training_is_followed(runs: Runs, training_run: RunDirectory):
     tab = Tab(runs)
-    assert "contains no agent" in tab.ask("open", run="begun", seed=0)["error"]
+    assert "has no agent yet" in tab.ask("open", run="begun", seed=0)["error"]
     first = tab.ask("training", run="begun", since=0)
     assert (first["total"], first["finished"], first["lines"][2]["sets"], first["lines"][2]["loss"]) == (
         3,

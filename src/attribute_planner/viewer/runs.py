@@ -13,7 +13,7 @@ import numpy as np
 from attribute_planner.agent import Agent
 from attribute_planner.diagnosis.finding import Diagnosis
 from attribute_planner.environments.interface import Environment
-from attribute_planner.errors import AttributePlannerError, unknown_name
+from attribute_planner.errors import AttributePlannerError, RunDirectoryError, unknown_name
 from attribute_planner.storage.agents import find_run, shipped_agents
 from attribute_planner.storage.metrics import METRICS
 from attribute_planner.storage.run_directory import AGENT, RunDirectory
@@ -53,7 +53,10 @@ def entries_of(run: str | None, env: Environment | None = None) -> dict[str, Ent
 
 def loaded(entry: Entry) -> Agent:
     """The agent of a run."""
-    return RunDirectory(entry.path).agent(entry.env)
+    run = RunDirectory(entry.path)
+    if not run.has_checkpoint:
+        raise RunDirectoryError(f"{entry.name} has no agent yet: its training has not saved a checkpoint.")
+    return run.agent(entry.env)
 
 
 class Runs:

@@ -43,7 +43,7 @@ export class Chart {
       svgElement("polyline", { points: line, class: "line" }),
       this.dot,
       text(SIZE.left, SIZE.top + 8, niceNumber(this.span.y[1]), "start"),
-      text(SIZE.left, floor - 4, niceNumber(this.span.y[0]), "start"),
+      text(SIZE.left, SIZE.height - 4, niceNumber(this.span.y[0]), "start"),
       text(SIZE.width - SIZE.right, SIZE.height - 4, secondsWords(this.span.x[1]), "end"),
     );
     this.rest();
