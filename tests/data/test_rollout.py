@@ -73,6 +73,8 @@ def test_a_rollout_continues_where_the_last_one_stopped(env: Environment):
 @BOTH
 def test_the_time_limit_can_be_shorter(env: Environment):
     assert recorded(env, episode_steps=1).truncated.all()
+    # Each episode has the whole limit: its steps are counted from its own start.
+    assert recorded(env, episode_steps=3, length=7).truncated[:, 0].tolist() == [False, False, True] * 2 + [False]
 
 
 def test_where_an_episode_terminated_is_recorded_before_the_reset():

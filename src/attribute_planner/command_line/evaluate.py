@@ -34,10 +34,8 @@ def evaluate(
         json: Print the result as JSON.
     """
     import attribute_planner as ap
-    from attribute_planner.ranges import check_seed
     from attribute_planner.storage.compilation_cache import use_user_compilation_cache
 
-    check_seed(seed)
     use_user_compilation_cache()
     agent = ap.load(run, None if env is None else ap.make(env))
     agent = agent if estimator is None else agent.with_estimator(estimator)

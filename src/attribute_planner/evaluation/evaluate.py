@@ -11,13 +11,13 @@ import numpy as np
 
 from attribute_planner.agent import Agent
 from attribute_planner.attributes import Goal
-from attribute_planner.configuration import require_positive
 from attribute_planner.environments.tasks import Task, is_solved_at_start
 from attribute_planner.environments.vector_env import TimeStep, VectorEnv, where_batch
 from attribute_planner.errors import AttributePlannerError
 from attribute_planner.evaluation.statistics import Interval, success_interval
 from attribute_planner.planning.episode import Episode
 from attribute_planner.planning.executor import Executor, executor_named
+from attribute_planner.ranges import check_seed, require_positive
 
 Key = jax.Array
 
@@ -78,6 +78,7 @@ def evaluate(
     progress: show a progress bar.
     """
     require_positive("episodes", episodes)
+    check_seed(seed)
     chosen = agent.task(task)
     if max_steps is not None:
         require_positive("max_steps", max_steps)
