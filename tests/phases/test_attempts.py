@@ -89,6 +89,17 @@ def test_the_end_of_an_episode_fails_the_attempt_and_its_time_limit_interrupts_i
     assert judged([1], terminated=True)[1].reached.tolist() == [False], "the way leads on from there"
 
 
+def test_a_new_attempt_has_no_age_and_one_that_goes_on_keeps_its_own():
+    memory, _ = judged([0, 1], age=1)
+    actor = ReachNeighbours(POLICY, GRAPH, max_attempt_steps=3)
+    words, edge = jnp.array([[0], [1]], jnp.uint32), jnp.array([0, 1], jnp.int32)
+    begun = actor.begin_attempts(memory, words, edge, memory.idle)
+    assert memory.idle.tolist() == [False, True]
+    assert begun.age.tolist() == [2, 0]
+    assert (begun.source[:, 0].tolist(), begun.target[:, 0].tolist()) == ([0, 1], [1, 2])
+    assert not begun.idle.any()
+
+
 def test_an_episode_ends_between_attempts_when_no_other_may_begin():
     restart = lambda sets, **how: judged(sets, last_start=5, **how)[0].restart.tolist()  # noqa: E731
     assert restart([0, 1]) == [False, False]
