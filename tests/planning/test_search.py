@@ -119,6 +119,13 @@ def test_of_equally_probable_paths_the_shortest_is_taken():
     assert Graph(table).to_sets(np.array([3])).path(0) == (0, 3)
 
 
+def test_the_shortest_is_taken_also_if_a_longer_one_is_found_first():
+    # 0.5³ by way of 2 and 3, 0.125 by way of 1: the search from 4 comes to 0 by way of 3 and 2 first.
+    halves = [((0,), (2,), 0.5), ((2,), (3,), 0.5), ((3,), (4,), 0.5)]
+    table = table_of(numbers(5), [*halves, ((0,), (1,), 1.0), ((1,), (4,), 0.125)])
+    assert Graph(table).to_sets(np.array([4])).path(0) == (0, 1, 4)
+
+
 def test_a_longer_path_of_reliable_transitions_loses_when_time_is_short():
     # By way of 1 and 2 with certainty, in 30 steps; directly in 10 steps, but not from every state.
     table = table_of(numbers(4), [((0,), (1,), 1.0), ((1,), (2,), 1.0), ((2,), (3,), 1.0), ((0,), (3,), 0.6)])

@@ -23,7 +23,6 @@ class Fault(NamedTuple):
 
 GOALS = "attributes/test_goal.py"
 PLANS = "planning/test_plan.py planning/test_search.py"
-GRAPHS = "experiments/reliability/test_random_graphs.py"
 GRADIENTS = "learning/test_policy_gradient.py"
 ATTEMPTS = "phases/test_attempts.py"
 REPLAY = "data/test_replay.py"
@@ -50,7 +49,7 @@ FAULTS = (
     Fault(
         "two bounds are not joined", "attributes/goal.py", "return high, high_or_more", "return low, low_or_more", GOALS
     ),
-    Fault("no tie-breaking between paths", "planning/search.py", "TIE_BREAKER = 1e-9", "TIE_BREAKER = 0.0", GRAPHS),
+    Fault("no tie-breaking between paths", "planning/search.py", "TIE_BREAKER = 1e-9", "TIE_BREAKER = 0.0", PLANS),
     Fault("no preference for fewer transitions", "planning/search.py", "NEAR_EQUAL = 0.02", "NEAR_EQUAL = 0.0", PLANS),
     Fault(
         "the value ignores the steps that are left",
