@@ -13,6 +13,7 @@ import pytest
 
 import attribute_planner as ap
 from attribute_planner.environments.gymnasium_bridge.batch_arrays import BatchLayout
+from attribute_planner.environments.workers import cluster as cluster_module
 from attribute_planner.environments.workers.cluster import num_cluster_workers
 from attribute_planner.environments.workers.remote import RemoteServer, package_version
 from attribute_planner.environments.workers.running import cluster_workers
@@ -71,12 +72,17 @@ def test_a_remote_worker_returns_the_rows_that_it_was_sent():
         "action": np.array([2, 2]),
         "seed": np.array([11, 12]),
         "age": np.zeros(2, np.int64),
+        "terminated": np.zeros(2, bool),
+        "truncated": np.zeros(2, bool),
         "which": np.array([True, False]),
     }
     kind, _, outputs = server.handle(("reset", 7), inputs)
     assert kind == "done" and outputs is not None and outputs["finished"].tolist() == [True, False]
     kind, _, stepped = server.handle(("step", 7), inputs)
     assert kind == "done" and stepped is not None and stepped["observation"][:, 1].tolist() == [1, 0]
+    # What ended an episode is forgotten when the learner says so.
+    kind, _, after = server.handle(("reset", 7), {**inputs, "terminated": np.array([False, True])})
+    assert after is not None and after["terminated"].tolist() == [False, True]
 
 
 def test_another_version_of_the_package_is_named():
@@ -92,6 +98,8 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
     monkeypatch.setenv("RAY_raylet_start_wait_time_s", "300")
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
+    # Ray listens at the address of this machine, which the test session takes for another one.
+    monkeypatch.setattr(cluster_module, "_require_answer", lambda address: None)
     started = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False})
     try:
         yield started

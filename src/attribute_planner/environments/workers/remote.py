@@ -12,7 +12,7 @@ from attribute_planner.environments.gymnasium_bridge.env_rows import EnvRows
 from attribute_planner.environments.watchdog import WATCHDOG
 from attribute_planner.environments.workers.worker import WorkerServer
 
-INPUTS = ("action", "seed", "age", "which")
+INPUTS = ("action", "seed", "age", "terminated", "truncated", "which")
 OUTPUTS = ("observation", "values", "terminated", "truncated", "finished")
 """The arrays of a batch that go to a worker, and those that come back."""
 
