@@ -73,6 +73,13 @@ def test_a_program_that_does_not_end_is_saved_and_ended(work: str):
     assert run(work, signal.SIGTERM) == (143, ["saved"], ["program: interrupted by SIGTERM; kept."])
 
 
+def test_what_could_not_be_saved_in_time_is_said():
+    slow = "interruption.SECONDS_TO_SAVE = 0.2; interruption._SAVES[-1] = lambda: time.sleep(60)" + SWALLOWED
+    status, output, errors = run(slow, signal.SIGTERM)
+    assert (status, output) == (143, [])
+    assert errors == ["program: what was learned since the last save is lost: saving took more than 0.2 s."]
+
+
 def test_signals_wait_for_what_is_changed_together():
     reached = []
     with handled_signals("test"), pytest.raises(Interrupted):

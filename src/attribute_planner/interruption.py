@@ -160,6 +160,8 @@ class SignalHandling:
         saving = threading.Thread(target=_save_all, args=(faults,), daemon=True)
         saving.start()
         saving.join(SECONDS_TO_SAVE)
+        if saving.is_alive():
+            faults.append(f"what was learned since the last save is lost: saving took more than {SECONDS_TO_SAVE:g} s.")
         if self._said.acquire(blocking=False):
             with suppress(OSError):  # the terminal may be closed
                 said = " ".join(faults[:1] if line is None and faults else [line or self.line(), *faults[:1]])
