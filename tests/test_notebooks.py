@@ -5,6 +5,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 FOLDER = Path(__file__).parents[1] / "examples" / "notebooks"
 
 
@@ -21,9 +23,11 @@ def run_cells(name: str) -> tuple[dict[str, Any], list[str]]:
     shown = []
     for number, code in enumerate(cells_of(name)):
         tree = ast.parse(code, f"{name}, cell {number}")
-        last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
+        last = tree.body[-1]
+        if isinstance(last, ast.Expr):
+            tree.body.pop()
         exec(compile(tree, f"{name}, cell {number}", "exec"), names)
-        if last is not None:
+        if isinstance(last, ast.Expr):
             value = eval(compile(ast.Expression(last.value), f"{name}, cell {number}", "eval"), names)
             shown.append(value._repr_html_() if hasattr(value, "_repr_html_") else repr(value))
     return names, shown
@@ -33,3 +37,17 @@ def test_first_steps():
     names, shown = run_cells("first_steps.ipynb")
     assert names["episode"].success
     assert sum("<iframe" in html for html in shown) == 2
+
+
+@pytest.mark.slow
+def test_own_environment_is_diagnosed_and_repaired():
+    names, _ = run_cells("own_environment.ipynb")
+    assert [finding.kind for finding in names["diagnosis"].findings[:2]] == ["unseen-value", "noise"]
+    assert names["repaired"].success > 0.9
+
+
+@pytest.mark.slow
+def test_blocks():
+    names, _ = run_cells("blocks.ipynb")
+    assert names["episode"].success and names["default"].success
+    assert not names["published"].success
