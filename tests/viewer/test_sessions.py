@@ -140,10 +140,11 @@ def test_a_run_in_training_is_followed(runs: Runs, training_run: RunDirectory):
     assert tab.ask("training", run="begun", since=99)["since"] == 0
 
 
-def test_an_agent_is_prepared_and_diagnosed(tab: Tab):
+def test_an_agent_is_prepared_and_diagnosed(tab: Tab, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("attribute_planner.viewer.runs.DIAGNOSIS_EPISODES", 2)
     assert tab.ask("prepare", run="line") == {}
     answer = tab.ask("diagnose", run="line")
-    assert answer["tasks"] and all(task["episodes"] == 20 for task in answer["tasks"])
+    assert answer["tasks"] and all(task["episodes"] == 2 for task in answer["tasks"])
     assert answer["page"].startswith("<!doctype html>")
 
 
