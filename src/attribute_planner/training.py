@@ -96,6 +96,12 @@ def train(
     if isinstance(env, Dataset):
         env, dataset, steps = RecordedEnvironment(env.spec), env, 0
     check_seed(seed)
+    if resume and run_dir is None:
+        raise ConfigurationError("resume=True needs the directory of the run: run_dir=….")
+    if resume and config is not None:
+        raise ConfigurationError("A resumed run keeps its own settings: config cannot be given with resume.")
+    if resume and refine:
+        raise ConfigurationError("A resumed run keeps its own settings: refine cannot be given with resume.")
     fix_threads(RunDirectory(run_dir).threads if resume and run_dir is not None else None)
     env = make(env) if isinstance(env, str) else env
     if not isinstance(env, Environment):
@@ -104,12 +110,6 @@ def train(
         )
     if tensorboard and run_dir is None:
         raise ConfigurationError("TensorBoard events are written into the run directory: say which, with run_dir=….")
-    if resume and run_dir is None:
-        raise ConfigurationError("resume=True needs the directory of the run: run_dir=….")
-    if resume and config is not None:
-        raise ConfigurationError("A resumed run keeps its own settings: config cannot be given with resume.")
-    if resume and refine:
-        raise ConfigurationError("A resumed run keeps its own settings: refine cannot be given with resume.")
     with run_lock(run_dir, resume=resume), ExitStack() as stack:
         workers = partial(start_workers, stack, num_workers, step_timeout, cluster)
         return _train(
