@@ -16,8 +16,10 @@ from attribute_planner.errors import UnknownNameError
 from attribute_planner.evaluation.evaluate import evaluate
 from attribute_planner.models.detector import AttributeDetector
 from attribute_planner.planning.episode import ARRIVED, DEVIATED, ENDED, GAVE_UP, ON_THE_WAY, Episode
+from attribute_planner.planning.episode_model import EPISODE_MODEL
 from attribute_planner.planning.execution import padded_rows, stacked
 from attribute_planner.planning.executor import EXECUTORS, Executor, executor_named
+from attribute_planner.planning.posterior import Posterior
 from attribute_planner.transitions.table import TransitionTable
 from tests.probes import RING, Hosted, Oracle, numbers, partial_goal, table_of, with_drawn_weights
 
@@ -225,6 +227,24 @@ def test_an_attempt_goes_on_unless_another_target_is_the_better_bet():
     both = [((0,), (2,), 0.9), ((2,), (3,), 0.5), ((1,), (3,), 0.2)]
     assert outcomes(holding(table_of(numbers(5), [*both, ((1,), (2,), 0.9)]))) == [ON_THE_WAY, ARRIVED, ARRIVED]
     assert outcomes(holding(table_of(numbers(5), [*both, ((1,), (2,), 0.1)])))[0] == DEVIATED
+
+
+def test_an_abandoned_attempt_is_evidence_for_the_share_of_steps_that_it_had():
+    table = table_of(numbers(5), [((0,), (2,), 0.9), ((2,), (3,), 0.5), ((1,), (3,), 0.5)])
+    first = holding(table).trace[0]
+    assert (first.outcome, first.replanned, first.failed) == (DEVIATED, True, False)
+    one_of_three_steps = float(EPISODE_MODEL.attempt(first.probability, np.array(1 / 3)))
+    assert first.posterior == pytest.approx(one_of_three_steps)
+    assert first.probability > first.posterior > float(EPISODE_MODEL.attempt(first.probability, np.array(1.0)))
+
+
+def test_a_set_that_attempts_may_pass_is_not_worth_less_when_it_was_left(monkeypatch: pytest.MonkeyPatch):
+    left: list[int] = []
+    monkeypatch.setattr(Posterior, "left", lambda self, source: left.append(int(source[0])))
+    table = table_of(numbers(5), [((0,), (1,), 0.9), ((1,), (2,), 0.9), ((2,), (3,), 0.9)])
+    assert holding(table).success and left == []
+    stopping = Agent(DETOUR, None, Confused(DETOUR), table, max_attempt_steps=3, stop_on_any_change=True)
+    assert stopping.reach("n=3", max_steps=10).success and left == [0, 1, 2]
 
 
 def test_a_held_attempt_fails_after_the_steps_of_training():

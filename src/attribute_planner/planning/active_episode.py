@@ -115,12 +115,14 @@ class ActiveEpisode:
         self.steps, self._waited = self.steps + 1, self._waited + 1
         self.values, self._p_goal = values, p_goal
         outcome = self._outcome(before, expected)
+        abandoned = outcome == DEVIATED and self._may_pass_sets
         failed = outcome in (DEVIATED, GAVE_UP) or (self._option is not None and outcome == ON_THE_WAY)
         if failed and expected is not None:
-            self.posterior.failed(self._origin - self._shift, expected.values - self._shift)
+            share = self._waited / self._t_max if abandoned and self._t_max is not None else 1.0
+            self.posterior.failed(self._origin - self._shift, expected.values - self._shift, min(share, 1.0))
         posterior = self._posterior_of_attempt(expected)
         self.transitions += bool((values != before).any())
-        if outcome in (ARRIVED, DEVIATED, LOST):
+        if outcome in (ARRIVED, DEVIATED, LOST) and not self._may_pass_sets:
             self.posterior.left(self._origin - self._shift)
         if failed or outcome != ON_THE_WAY:
             self._waited, self._origin = 0, values
@@ -131,6 +133,7 @@ class ActiveEpisode:
             self._end(ended)
             outcome = ENDED if ended and not self.claimed else outcome
         self._option = None
+        failed = failed and not abandoned
         self._write(before, expected, action, outcome, replanned=replanned, failed=failed, posterior=posterior)
 
     @property
@@ -168,9 +171,14 @@ class ActiveEpisode:
             return LOST
         return DEVIATED
 
+    @property
+    def _may_pass_sets(self) -> bool:
+        """Whether attempts continue through other sets, as they did in practice."""
+        return not self._stop_on_any_change and self._option is None
+
     def _keeps_target(self, expected: Target) -> bool:
         """Whether the attempt continues although the attributes changed."""
-        if self._stop_on_any_change or self._option is not None or self.believes_goal:
+        if not self._may_pass_sets or self.believes_goal:
             return False
         other = self._target_from(self.values)
         return other is None or bool((other.values == expected.values).all())

@@ -41,7 +41,7 @@ class Posterior:
     def __init__(self, planner: Planner, goal: Goal, model: EpisodeModel = EPISODE_MODEL) -> None:
         self._planner, self._model = planner, model
         self._distances = planner.distances(goal)
-        self._failures: dict[bytes, list[np.ndarray]] = {}
+        self._failures: dict[bytes, list[tuple[np.ndarray, float]]] = {}
         self._departures: Counter[int] = Counter()
         self._taken: dict[bytes, list[Any]] = {}
 
@@ -49,9 +49,12 @@ class Posterior:
     def model(self) -> EpisodeModel:
         return self._model
 
-    def failed(self, source: Int[np.ndarray, " A"], target: Int[np.ndarray, " A"]) -> None:
-        """An attempt to move from one set to another did not arrive there."""
-        self._failures.setdefault(source.tobytes(), []).append(target)
+    def failed(self, source: Int[np.ndarray, " A"], target: Int[np.ndarray, " A"], share: float = 1.0) -> None:
+        """An attempt to move from one set to another did not arrive there.
+
+        share: the share of the longest attempt that it had; less than 1 if it was abandoned.
+        """
+        self._failures.setdefault(source.tobytes(), []).append((target, share))
 
     def took(self, source: Int[np.ndarray, " A"], action: Any) -> None:
         """An action was taken from a set."""
@@ -75,8 +78,8 @@ class Posterior:
     def failures(self, source: Int[np.ndarray, " A"], targets: Int[np.ndarray, "K A"]) -> Float[np.ndarray, " K"]:
         """How often an attempt from a set at each target failed."""
         count = np.zeros(len(targets))
-        for target in self._failures.get(source.tobytes(), ()):
-            count += (targets == target).all(axis=-1)
+        for target, share in self._failures.get(source.tobytes(), ()):
+            count += share * (targets == target).all(axis=-1)
         return count
 
     def attempt(self, source: Int[np.ndarray, " A"], target: Int[np.ndarray, " A"], c: float) -> float:
@@ -111,8 +114,8 @@ class Posterior:
 class Published(Posterior):
     """Algorithm 2: the next set on the planned path, even if it has failed before."""
 
-    def failed(self, source: Int[np.ndarray, " A"], target: Int[np.ndarray, " A"]) -> None:
-        del source, target
+    def failed(self, source: Int[np.ndarray, " A"], target: Int[np.ndarray, " A"], share: float = 1.0) -> None:
+        del source, target, share
 
     def took(self, source: Int[np.ndarray, " A"], action: Any) -> None:
         del source, action
