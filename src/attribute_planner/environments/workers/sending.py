@@ -1,5 +1,6 @@
 """What a user gave to make environments, as bytes for other processes."""
 
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -45,6 +46,8 @@ def register(specs: Mapping[str, Any]) -> None:
 
     for name, spec in specs.items():
         gymnasium.registry.setdefault(name, spec)
+    # A package that is imported later registers its environments again, about which Gymnasium warns.
+    warnings.filterwarnings("ignore", message=".*Overriding environment")
 
 
 def _is_of_gymnasium(spec: Any) -> bool:
