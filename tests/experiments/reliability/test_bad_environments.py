@@ -1,3 +1,5 @@
+import pytest
+
 from attribute_planner.environments.gymnasium_bridge import from_gymnasium
 from attribute_planner.experiments.reliability.bad_environment_cases import cases, options, stepped
 from attribute_planner.experiments.reliability.bad_environments import fault_in_answer, play, training_that_hangs
@@ -16,6 +18,7 @@ def test_calls_that_hang_are_ended():
     assert {case.name: fault for case in hanging if (fault := fault_in_answer(case))} == {}
 
 
+@pytest.mark.slow
 def test_a_training_that_hangs_is_ended_and_saved():
     assert training_that_hangs() == ""
 

@@ -61,12 +61,12 @@ FAULTS = (
     Fault(
         "edges are searched in the wrong direction",
         "planning/search.py",
-        "ends = self.listing.target[possible], self.listing.source[possible]",
-        "ends = self.listing.source[possible], self.listing.target[possible]",
+        "shape=(size, size)).tocsr()",
+        "shape=(size, size)).T.tocsr()",
         PLANS,
     ),
     Fault(
-        "durations do not cost", "planning/episode_model.py", "np.maximum(steps[possible], 1.0) / horizon", "0.0", PLANS
+        "durations do not cost", "planning/episode_model.py", "cost += np.maximum(steps, 1.0) / horizon", "pass", PLANS
     ),
     Fault(
         "a satisfied goal needs a known set", "planning/plan.py", "if goal.satisfied_by(values):", "if False:", PLANS
@@ -110,8 +110,8 @@ FAULTS = (
     Fault(
         "another weight of the prior",
         "transitions/estimators.py",
-        "return (observed.successes + PRIOR_ATTEMPTS * prior) / (observed.attempts + PRIOR_ATTEMPTS)",
-        "return (observed.successes + PRIOR_ATTEMPTS * prior) / (observed.attempts + 3.0)",
+        "mean /= observed.attempts + PRIOR_ATTEMPTS",
+        "mean /= observed.attempts + 3.0",
         "transitions/test_estimators.py",
     ),
     Fault(
@@ -124,8 +124,8 @@ FAULTS = (
     Fault(
         "two sets with the same hash are one",
         "transitions/counting.py",
-        "same = (held != FREE) & (self._rows[held] == rows[pending]).all(axis=1)",
-        "same = held != FREE",
+        "different |= mine[numbers] != column",
+        "different |= False",
         "transitions/test_counting.py",
     ),
     Fault(
@@ -160,8 +160,8 @@ FAULTS = (
     Fault(
         "steps spent are lost on loading",
         "storage/table_arrays.py",
-        "estimator=estimator, spent=spent)",
-        "estimator=estimator, spent=None)",
+        'names = STATISTICS if f"{prefix}.spent" in arrays else STATISTICS[:3]',
+        "names = STATISTICS[:3]",
         "storage/test_checkpoint.py",
         is_serious=True,
     ),
