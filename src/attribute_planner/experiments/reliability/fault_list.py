@@ -102,8 +102,8 @@ FAULTS = (
     Fault(
         "only the last failure counts",
         "planning/posterior.py",
-        "count += (targets == target).all(axis=-1)",
-        "count = (targets == target).all(axis=-1).astype(float)",
+        "count += share * (targets == target).all(axis=-1)",
+        "count = share * (targets == target).all(axis=-1)",
         "planning/test_posterior.py",
     ),
     # Tables and counts.

@@ -99,8 +99,12 @@ def run_faults(numbers: Sequence[int], roots: Sequence[Path], quiet: bool) -> It
     running: dict[int, tuple[int, Path, str, float]] = {}
     while waiting or running:
         while waiting and free:
-            number, root = waiting.pop(0), free.pop()
+            number, root = waiting.pop(0), free[-1]
             original = plant(FAULTS[number], root)
+            if original is None:
+                yield number, False
+                continue
+            free.pop()
             running[fork_tests(FAULTS[number], root, quiet)] = number, root, original, time.monotonic()
         time.sleep(0.05)
         for process, (number, root, original, began) in list(running.items()):
@@ -111,12 +115,12 @@ def run_faults(numbers: Sequence[int], roots: Sequence[Path], quiet: bool) -> It
                 yield number, code == FAILED or code < 0
 
 
-def plant(fault: Fault, root: Path) -> str:
-    """Plant a fault in a copy; returns the original text of the file."""
+def plant(fault: Fault, root: Path) -> str | None:
+    """Plant a fault in a copy; returns the original text of the file, `None` if the fault does not fit it any more."""
     path = root / "src" / PACKAGE / fault.file
     original = path.read_text(encoding="utf-8")
     if original.count(fault.old) != 1:
-        raise ValueError(f"{fault.file} holds {fault.old!r} {original.count(fault.old)} times, not once.")
+        return None
     path.write_text(original.replace(fault.old, fault.new), encoding="utf-8")
     return original
 
