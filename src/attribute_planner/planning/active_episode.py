@@ -122,7 +122,7 @@ class ActiveEpisode:
             self.posterior.failed(self._origin - self._shift, expected.values - self._shift, min(share, 1.0))
         posterior = self._posterior_of_attempt(expected)
         self.transitions += bool((values != before).any())
-        if outcome in (ARRIVED, DEVIATED, LOST) and not self._may_pass_sets:
+        if outcome in (ARRIVED, DEVIATED, LOST) and not abandoned:
             self.posterior.left(self._origin - self._shift)
         if failed or outcome != ON_THE_WAY:
             self._waited, self._origin = 0, values
