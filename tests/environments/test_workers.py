@@ -168,7 +168,7 @@ def test_what_cannot_be_sent_is_named():
 
 
 def test_environments_that_were_registered_here_are_known_to_workers():
-    gymnasium.register("OwnWalk-v0", Walk, disable_env_checker=True, order_enforce=False)
+    gymnasium.register("OwnWalk-v0", f"{Walk.__module__}:{Walk.__name__}", disable_env_checker=True)
     try:
         env = ap.from_gymnasium(
             lambda: gymnasium.make("OwnWalk-v0"), attributes=ATTRIBUTES, describe=describe, episode_steps=12

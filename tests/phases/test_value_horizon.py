@@ -26,7 +26,7 @@ def practised(successes: list[float], spent: list[float] | None) -> Listing:
         attempts=counts,
         successes=counts,
         probability=np.ones(size - 1),
-        steps=np.ones(size - 1),
+        durations=lambda: np.ones(size - 1),
         spent=None if spent is None else np.asarray(spent, float),
     )
 

@@ -42,7 +42,7 @@ class Attribute:
             raise ConfigurationError(
                 f"Attribute {self.name!r} has {len(self.values)} values; it needs between 2 and {MAX_VALUES}."
             )
-        if not self.is_integer and (wrong := next((each for each in self.values if each != each.strip()), None)):
+        if not self.is_integer and (wrong := next((each for each in self.values if each != str(each).strip()), None)):
             raise ConfigurationError(
                 f"Attribute {self.name!r}: values must not begin or end with spaces, as {wrong!r} does."
             )

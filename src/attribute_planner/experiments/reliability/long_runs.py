@@ -5,9 +5,10 @@ import json
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -89,7 +90,7 @@ def read(readings: list[tuple[float, float, float]], numbers: dict[str, float], 
 PAGE_MIB = 4096 / 2**20
 
 
-def usage(readings: list[tuple[float, float, float]], compiled: list[float], steps: int, seconds: float) -> Usage:
+def usage(readings: Sequence[tuple[Any, Any, Any]], compiled: Sequence[float], steps: int, seconds: float) -> Usage:
     """The growth by a line through the readings after the beginning, and what was compiled after it.
 
     What follows practice (calibration, the report) is compiled once, and does not count.
