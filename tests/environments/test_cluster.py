@@ -94,7 +94,7 @@ def test_another_version_of_the_package_is_named():
 def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """A cluster of a head without workers and two machines with one core each."""
     ray = pytest.importorskip("ray", reason="Ray is not installed: the extra ray")
-    from ray.cluster_utils import Cluster
+    from ray.cluster_utils import Cluster  # pyright: ignore[reportMissingImports]
 
     monkeypatch.setenv("RAY_raylet_start_wait_time_s", "300")
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))

@@ -40,7 +40,7 @@ def connected(cluster: str) -> Iterator[int]:
 
 def _imported_ray(cluster: str) -> Any:
     try:
-        import ray
+        import ray  # pyright: ignore[reportMissingImports]
     except ImportError:
         raise ConfigurationError(
             f'cluster={cluster!r} needs Ray, which is not installed: pip install "attribute-planner[ray]".'
@@ -102,7 +102,7 @@ class RayWorker:
     """A Ray actor that runs environments; the rows of a batch travel with each message."""
 
     def __init__(self, num_cpus: float) -> None:
-        import ray
+        import ray  # pyright: ignore[reportMissingImports]
 
         self._ray: Any = ray
         actor: Any = ray.remote(num_cpus=num_cpus, scheduling_strategy="SPREAD", max_restarts=0)(RemoteServer)
