@@ -38,7 +38,7 @@ from attribute_planner.models.observation_scaling import statistics_of, with_obs
 from attribute_planner.models.policy import GoalPolicy
 from attribute_planner.phases.explore import Explored
 from attribute_planner.phases.refine import Refined
-from attribute_planner.ranges import check_seed
+from attribute_planner.ranges import check_seed, require_positive
 from attribute_planner.storage.agents import find_run
 from attribute_planner.storage.description import Description, describe_run
 from attribute_planner.storage.experience import ExperienceWriter
@@ -96,6 +96,8 @@ def train(
     if isinstance(env, Dataset):
         env, dataset, steps = RecordedEnvironment(env.spec), env, 0
     check_seed(seed)
+    if steps is not None and dataset is None:
+        require_positive("steps", steps)
     if resume and run_dir is None:
         raise ConfigurationError("resume=True needs the directory of the run: run_dir=….")
     if resume and config is not None:
