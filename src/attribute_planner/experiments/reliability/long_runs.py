@@ -1,4 +1,4 @@
-"""Row 12: long runs need no more memory with time, and compile nothing anew after their beginning."""
+"""Row 12: long runs need no more memory with time, and compile nothing more after their beginning."""
 
 import gc
 import json

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 
 from attribute_planner.errors import unknown_name
-from attribute_planner.experiments.records import Record
 from attribute_planner.experiments.run_specs import RUN_SPECS
 from attribute_planner.experiments.runs import SCALES, Run, RunSpec, named_runs, runs_of
 from attribute_planner.experiments.tables import (
@@ -50,11 +49,6 @@ def chosen_runs(
     if scale not in SCALES:
         raise unknown_name("scale", scale, SCALES)
     return named_runs(runs_of(run_specs_of(tables or TABLES), scale, seeds), names)
-
-
-def run_of(record: Record) -> Run:
-    """The run of a record."""
-    return Run(RUN_SPECS[record.run_spec], record.seed, record.scale)
 
 
 def run_specs_of(tables: Iterable[str]) -> list[RunSpec]:
