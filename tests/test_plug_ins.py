@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import attribute_planner as ap
-from attribute_planner import training
+from attribute_planner import recorder
 from attribute_planner.algorithm import Progress
 from attribute_planner.data.refill import in_lanes, refill
 from attribute_planner.data.replay import Replay
@@ -77,8 +77,8 @@ def small(env: Any) -> ap.TrainConfig:
 
 def test_a_logger_is_called_with_numbers_by_phase():
     logged: list[dict[str, float]] = []
-    recorder = training.Recorder(None, Progress(), RING.spec, show=False, tensorboard=False, logger=logged.append)
-    recorder("explore", 0.5, {"steps": 3, "edges": 7.0, "findings": ["none"]}, None)
+    record = recorder.Recorder(None, Progress(), RING.spec, show=False, tensorboard=False, logger=logged.append)
+    record("explore", 0.5, {"steps": 3, "edges": 7.0, "findings": ["none"]}, None)
     assert logged == [{"explore/steps": 3, "explore/edges": 7.0}]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import attribute_planner as ap
-from attribute_planner import training
+from attribute_planner import recorder, training
 from attribute_planner.algorithm import first_round
 from attribute_planner.data.dataset import Dataset
 from attribute_planner.errors import RunDirectoryError
@@ -54,7 +54,7 @@ def run(path: Path, **options: Any) -> ap.Agent:
 
 def stop_after(patch: pytest.MonkeyPatch, reports: int) -> None:
     """Interrupt training after so many reports."""
-    report, left = training.Recorder.__call__, [reports]
+    report, left = recorder.Recorder.__call__, [reports]
 
     def interrupted(self: Any, *given: Any) -> None:
         report(self, *given)
@@ -62,7 +62,7 @@ def stop_after(patch: pytest.MonkeyPatch, reports: int) -> None:
         if left[0] == 0:
             raise StoppedError
 
-    patch.setattr(training.Recorder, "__call__", interrupted)
+    patch.setattr(recorder.Recorder, "__call__", interrupted)
 
 
 def metrics_of(path: Path) -> list[dict[str, Any]]:

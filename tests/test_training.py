@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import attribute_planner as ap
-from attribute_planner import training
+from attribute_planner import budget, recorder
 from attribute_planner.configuration import TrainConfig
 from attribute_planner.drawing.progress_bars import ProgressBars
 from attribute_planner.errors import ConfigurationError, RunDirectoryError
@@ -29,7 +29,7 @@ class StoppedError(Exception):
 
 def stop_after(patch: pytest.MonkeyPatch, phase: str, epochs: int) -> None:
     """Interrupt training when a phase has reported so often."""
-    report, left = training.Recorder.__call__, [epochs]
+    report, left = recorder.Recorder.__call__, [epochs]
 
     def interrupted(self: Any, now: str, *rest: Any) -> None:
         report(self, now, *rest)
@@ -37,7 +37,7 @@ def stop_after(patch: pytest.MonkeyPatch, phase: str, epochs: int) -> None:
         if left[0] == 0:
             raise StoppedError
 
-    patch.setattr(training.Recorder, "__call__", interrupted)
+    patch.setattr(recorder.Recorder, "__call__", interrupted)
 
 
 def assert_same_run(one: Path, other: Path) -> None:
@@ -226,4 +226,4 @@ def test_tensorboard_needs_a_run_directory():
     [(0.2, "1 s"), (59, "59 s"), (100, "2 min"), (3_600, "60 min"), (9_000, "2.5 h"), (180_000, "2.1 days")],
 )
 def test_durations_have_the_unit_that_suits_them(seconds: float, words: str):
-    assert training.duration_words(seconds) == words
+    assert budget.duration_words(seconds) == words

@@ -1,8 +1,6 @@
-"""`train` and `load`: training into a run directory, progress bars, and resuming."""
+"""`train` and `load`: training into a run directory, and resuming."""
 
 import sys
-import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import replace
@@ -15,40 +13,30 @@ import jax
 from attribute_planner import algorithm
 from attribute_planner.agent import Agent
 from attribute_planner.algorithm import Progress, new_replay
+from attribute_planner.brought_along import explored_in, given_policy, with_given_policy, with_policy
+from attribute_planner.budget import budget
 from attribute_planner.configuration import TrainConfig, config_for
 from attribute_planner.data.attempt_log import AttemptLog
 from attribute_planner.data.dataset import Dataset
-from attribute_planner.data.random_actions import RandomActions
-from attribute_planner.data.refill import refill
-from attribute_planner.data.rollout import advance, start
-from attribute_planner.environments.hidden_attributes import hidden_splits
-from attribute_planner.environments.interface import Environment, PureEnvironment
+from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.recorded import RecordedEnvironment
 from attribute_planner.environments.registry import make
-from attribute_planner.environments.spec import EnvironmentSpec
 from attribute_planner.environments.workers.choice import choose_num_workers
 from attribute_planner.environments.workers.running import STEP_TIMEOUT, cluster_workers, worker_processes
 from attribute_planner.errors import ConfigurationError, RunDirectoryError
-from attribute_planner.evaluation.goal_meter import GoalMeter, num_unseen_values
+from attribute_planner.evaluation.goal_meter import GoalMeter
 from attribute_planner.files.lock import locked
-from attribute_planner.interruption import deferred, saved_by
-from attribute_planner.learning.policy_gradient import TrainState, new_train_state
-from attribute_planner.models.given_policy import GivenPolicy, Predicts
-from attribute_planner.models.observation_scaling import statistics_of, with_observations
-from attribute_planner.models.policy import GoalPolicy
-from attribute_planner.phases.explore import Explored
-from attribute_planner.phases.refine import Refined
+from attribute_planner.interruption import saved_by
+from attribute_planner.models.given_policy import Predicts
 from attribute_planner.ranges import check_seed, require_positive
+from attribute_planner.recorder import Recorder
 from attribute_planner.storage.agents import find_run
-from attribute_planner.storage.description import Description, describe_run
-from attribute_planner.storage.experience import ExperienceWriter
+from attribute_planner.storage.description import describe_run
 from attribute_planner.storage.run_directory import RunDirectory
 from attribute_planner.storage.threads import fix_threads
 
 if TYPE_CHECKING:
     from attribute_planner.environments.workers.pool import WorkerPool
-
-SECONDS_BETWEEN_SAVES = 20.0
 
 
 def train(
@@ -222,77 +210,6 @@ def _train(
     return agent
 
 
-def explored_in(
-    dataset: Dataset, env: Environment, config: TrainConfig, begun: Progress, *, key: jax.Array
-) -> Explored:
-    """What recorded experience shows, as if exploration had seen it; its steps are added to the replay buffer."""
-    assert begun.replay is not None
-    counts = refill(begun.replay, dataset, config.practise.num_envs, env.spec)
-    policy = GoalPolicy(env.spec, config.explore.hidden_size, key=key)
-    rows = begun.replay.rows_since(0)
-    if rows is not None and statistics_of(policy) is not None:
-        policy = with_observations(policy, rows[1].observation)
-    return Explored(counts, new_train_state(policy, config.explore.learning), epoch=0, steps=0)
-
-
-def with_given_policy(config: TrainConfig) -> TrainConfig:
-    """The settings for a policy that was made elsewhere."""
-    return replace(config, practise=replace(config.practise, method="given", deterministic=True))
-
-
-def given_policy(spec: EnvironmentSpec, config: TrainConfig, policy: Predicts) -> GoalPolicy:
-    """A policy that was made elsewhere, as π."""
-    like = config.practise.reacher.new_policy(spec, config.practise.hidden_size, key=jax.random.key(0))
-    return GivenPolicy(spec, policy, like=like)
-
-
-def with_policy(begun: Progress, policy: GoalPolicy) -> Progress:
-    """The progress of a run with the policy that was made elsewhere, which is not saved."""
-    if begun.practised is None:
-        return begun
-    train_state = TrainState(policy, begun.practised.train_state.optimiser)
-    return replace(begun, practised=begun.practised._replace(train_state=train_state))
-
-
-def budget(env: Environment, config: TrainConfig) -> str:
-    """The budget of a training in one or two sentences; for a simulator on the host also the duration of its steps."""
-    how, rounds = config.practise, f"{config.rounds} round{'s' if config.rounds > 1 else ''}"
-    text = (
-        f"{env.name}: {config.steps:,} steps in {rounds}, {config.explore.steps:,} of them to explore; "
-        f"the policy learns by {how.method}; an attempt has at most {how.max_attempt_steps} steps."
-    )
-    if isinstance(env, PureEnvironment):
-        return text
-    seconds = config.steps * seconds_per_step(env, how.num_envs)
-    return f"{text} The simulator takes about {duration_words(seconds)} of the training time."
-
-
-def duration_words(seconds: float) -> str:
-    """A duration in the unit that suits it: seconds, minutes, hours or days."""
-    for unit, size, least in (("days", 86_400, 2), ("h", 3_600, 2), ("min", 60, 1.5)):
-        if seconds >= least * size:
-            number = seconds / size
-            return f"{number:,.0f} {unit}" if number >= 10 or unit == "min" else f"{number:.1f} {unit}"
-    return f"{max(round(seconds), 1)} s"
-
-
-TIMED_STEPS = 20
-
-
-def seconds_per_step(env: Environment, num_envs: int) -> float:
-    """Seconds per step of one environment, measured on a few random steps."""
-    envs, actor = env.vector_env(num_envs), RandomActions(env)
-    start_key, steps_key = jax.random.split(jax.random.key(0))
-    try:
-        episodes = start(actor, envs, key=start_key)
-        episodes, _ = advance(actor, envs, episodes, 1, space=env.attributes, key=steps_key, keep="nothing")
-        began = time.perf_counter()
-        advance(actor, envs, episodes, TIMED_STEPS, space=env.attributes, key=steps_key, keep="nothing")
-        return (time.perf_counter() - began) / (TIMED_STEPS * num_envs)
-    finally:
-        envs.close()
-
-
 TRAINING = 0x7472
 """Folded into the seed, so that training shares no random numbers with an evaluation with the same seed."""
 
@@ -314,153 +231,6 @@ def load(run: str | Path, env: Environment | None = None, *, policy: Predicts | 
     return RunDirectory(find_run(run)).agent(env, policy=policy)
 
 
-class Recorder:
-    """Callback of a training: saves progress every few seconds and at the end, writes metrics, shows progress bars."""
-
-    def __init__(
-        self,
-        run: RunDirectory | None,
-        begun: Progress,
-        spec: EnvironmentSpec,
-        *,
-        show: bool,
-        tensorboard: bool,
-        logger: Callable[[dict[str, float]], Any] | None = None,
-        meter: GoalMeter | None = None,
-        workers: "WorkerPool | None" = None,
-    ) -> None:
-        self._run, self._progress, self._meter, self._workers = run, begun, meter, workers
-        self._log = AttemptLog() if begun.log is None else begun.log
-        self._lines = None if run is None else run.metrics_writer()
-        self._lines_of_progress = None if self._lines is None else self._lines.written
-        self._description: Description | None = None
-        self._experience = None
-        if run is not None and begun.replay is not None:
-            self._experience = ExperienceWriter(run.path, spec, begun.replay)
-        self._started = self._saved = time.monotonic()
-        self._unsaved = False
-        self._changing = threading.RLock()
-        self._logger = logger
-        self._tensorboard = _tensorboard(run) if tensorboard and run is not None else None
-        self._bars = _bars() if show else None
-
-    def __call__(self, phase: str, done: float, metrics: dict[str, Any], so_far: Any) -> None:
-        progress = self._progress_with(phase, so_far)
-        counted = {} if self._workers is None else self._workers.metrics()
-        metrics = {**metrics, **self._measured(phase, so_far, progress), **counted}
-        # What is saved together changes together.
-        with deferred(), self._changing:
-            if so_far is not None:
-                self._keep(so_far, progress)
-            if self._lines is not None:
-                self._lines.write({"phase": phase, "seconds": round(time.monotonic() - self._started, 3), **metrics})
-                if so_far is not None and phase not in REPEATED:
-                    self._lines_of_progress = self._lines.written
-        self._show(phase, done, metrics)
-        if time.monotonic() - self._saved > SECONDS_BETWEEN_SAVES or isinstance(so_far, Refined):
-            with deferred():
-                self.save()
-
-    def _progress_with(self, phase: str, so_far: Any) -> Progress:
-        """The progress with a new product of a phase."""
-        if so_far is None:
-            return self._progress
-        new = {PRODUCTS[phase]: so_far} if not isinstance(so_far, Refined) else _refined_products(so_far)
-        return replace(self._progress, **new, log=self._log.copy())
-
-    def _measured(self, phase: str, so_far: Any, progress: Progress) -> dict[str, Any]:
-        """Further metrics for users: values not seen yet, and goals reached."""
-        if isinstance(so_far, Explored) and self._meter is not None:
-            unseen = num_unseen_values(self._meter.env.attributes, so_far.counts.sets.rows)
-            return {"unseen_values": unseen}
-        if phase == "practise" and so_far is not None and self._meter is not None:
-            return self._meter.measure_if_due(progress)
-        return {}
-
-    def _keep(self, so_far: Any, progress: Progress) -> None:
-        """Make this the progress that is saved, with the steps that were recorded up to now."""
-        self._progress, self._unsaved = progress, True
-        if self._experience is not None:
-            self._experience.note()
-        if isinstance(so_far, Refined):
-            self._refine(so_far.env)
-
-    def _refine(self, env: Environment) -> None:
-        """Replace the description by one with the hidden attributes."""
-        if self._meter is not None:
-            self._meter.env = env
-        if self._run is not None:
-            self._description = replace(self._run.description, attributes=env.attributes, hidden=hidden_splits(env))
-
-    def _show(self, phase: str, done: float, metrics: dict[str, Any]) -> None:
-        """Show the metrics wherever they are wanted."""
-        if self._bars is not None:
-            self._bars.show(phase, done, metrics)
-        if self._tensorboard is not None:
-            self._tensorboard.write(phase, metrics)
-        if self._logger is not None:
-            numbers = {name: value for name, value in metrics.items() if isinstance(value, int | float)}
-            self._logger({f"{phase}/{name}": value for name, value in numbers.items()})
-
-    def close(self) -> None:
-        """Save what is not saved yet, also after an exception."""
-        try:
-            with deferred():
-                self.save()
-        finally:
-            for shown in (self._bars, self._tensorboard):
-                if shown is not None:
-                    shown.close()
-
-    def save(self) -> None:
-        """Save what is not saved yet. Another thread may do so, before the process is ended."""
-        with self._changing:
-            if self._run is not None and self._unsaved:
-                self._save()
-
-    def _save(self) -> None:
-        assert self._run is not None and self._lines is not None
-        self._lines.sync()
-        also: dict[str, Any] = {"description": self._description, "metrics": self._lines_of_progress}
-        if self._experience is not None:
-            also["experience"] = self._experience.new()
-        self._run.save(self._progress, **also)
-        if self._experience is not None:
-            self._experience.saved()
-        self._saved, self._unsaved, self._description = time.monotonic(), False, None
-
-
-PRODUCTS = {
-    "detect": "detected",
-    "explore": "explored",
-    "forward_model": "fitted_model",
-    "practise": "practised",
-    "model_edges": "model_edges",
-    "calibrate": "calibration",
-}
-"""The field of `Progress` that each phase produces."""
-
-REPEATED = ("model_edges", "calibrate")
-"""What comes after practice. A resumed run does it again, and reports it again."""
-
-
-def _refined_products(refined: Refined) -> dict[str, Any]:
-    """What the search for missing attributes replaces; the detector is learned again."""
-    return {"explored": refined.explored, "practised": refined.practised, "detected": None}
-
-
 def announce(line: str) -> None:
     """A line on standard error, where the progress bars are."""
     print(line, file=sys.stderr)
-
-
-def _bars() -> Any:
-    from attribute_planner.drawing.progress_bars import ProgressBars
-
-    return ProgressBars()
-
-
-def _tensorboard(run: RunDirectory) -> Any:
-    from attribute_planner.storage.tensorboard import TensorBoardWriter
-
-    return TensorBoardWriter(run.path)

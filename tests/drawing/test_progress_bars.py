@@ -1,7 +1,7 @@
 import pytest
 
 from attribute_planner.drawing.progress_bars import ProgressBars
-from attribute_planner.training import PRODUCTS
+from attribute_planner.recorder import PRODUCTS
 
 
 def test_without_a_terminal_there_are_plain_lines(capsys: pytest.CaptureFixture[str]):

@@ -14,7 +14,7 @@ from unittest.mock import patch
 
 import numpy as np
 
-from attribute_planner import training
+from attribute_planner import recorder, training
 from attribute_planner.attributes import Attribute, AttributeSpace
 from attribute_planner.configuration import TrainConfig
 from attribute_planner.environments.graph_world import GraphWorld, graph_world
@@ -137,7 +137,7 @@ def train_with_kills(path: Path, config: TrainConfig, moments: Sequence[int]) ->
 
 def killed_after(line: int) -> Any:
     """Checkpoints after every other report; death after the report with this number."""
-    report, reports = training.Recorder.__call__, [0]
+    report, reports = recorder.Recorder.__call__, [0]
 
     def watched(self: Any, phase: str, *given: Any) -> None:
         reports[0] += 1
@@ -147,7 +147,7 @@ def killed_after(line: int) -> Any:
             self._unsaved = False  # nothing more is saved
             raise KilledError(phase)
 
-    return patch.object(training.Recorder, "__call__", watched)
+    return patch.object(recorder.Recorder, "__call__", watched)
 
 
 def difference(path: Path, whole: Path) -> str:
