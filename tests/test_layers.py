@@ -67,6 +67,7 @@ AT_THE_TOP_ONLY_IN: dict[str, set[str]] = {
     "matplotlib": set(),
     "minigrid": {"benchmarks.minigrid_switches"},
     "mujoco": set(),
+    "orbax": set(),
     "ray": set(),
     "stable_baselines3": set(),
     "starlette": {"viewer.server"},

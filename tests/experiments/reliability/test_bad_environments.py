@@ -1,8 +1,9 @@
 import pytest
 
 from attribute_planner.environments.gymnasium_bridge import from_gymnasium
-from attribute_planner.experiments.reliability.bad_environment_cases import cases, options, stepped
 from attribute_planner.experiments.reliability.bad_environments import fault_in_answer, play, training_that_hangs
+from attribute_planner.experiments.reliability.environment_cases import cases, stepped
+from attribute_planner.experiments.reliability.environment_cases.case import options
 
 
 def test_faults_of_environments_are_named_with_their_place():

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attribute_planner.experiments.reliability import ending_signals, planted_faults, same_bits
+from attribute_planner.experiments.reliability import ending_signals, planted_faults, process_trees, same_bits
 from attribute_planner.experiments.reliability.__main__ import main, measure, table
-from attribute_planner.experiments.reliability.fault_list import FAULTS
+from attribute_planner.experiments.reliability.faults import FAULTS
 from attribute_planner.experiments.reliability.long_runs import BEGINNING, usage
 from attribute_planner.experiments.reliability.row import Row
 
@@ -39,7 +39,8 @@ def test_faults_fit_the_source_and_name_their_tests():
     assert len(FAULTS) >= 60
     package = planted_faults.ROOT / "src" / "attribute_planner"
     for fault in FAULTS:
-        assert all((planted_faults.ROOT / "tests" / each).is_file() for each in fault.tests.split()), fault.what
+        for file, _, name in (each.partition("::") for each in fault.tests.split()):
+            assert f"def {name}" in (planted_faults.ROOT / "tests" / file).read_text(encoding="utf-8"), fault.what
     # A fault that does not fit any more counts as not caught.
     old = [each for each in FAULTS if (package / each.file).read_text(encoding="utf-8").count(each.old) != 1]
     assert len(old) <= (1 - planted_faults.LEAST_CAUGHT) * len(FAULTS), [each.what for each in old]
@@ -69,8 +70,17 @@ def test_a_line_that_is_not_true_is_found(tmp_path: Path, line: str, is_true: bo
 
 @pytest.mark.slow
 def test_signals_end_a_training_as_promised():
-    endings = [ending_signals.end_training("SIGTERM", 20.0), ending_signals.end_training("SIGINT", 3.0)]
-    assert [ending.fault for ending in endings] == ["", ""]
+    endings = [
+        ending_signals.end_training("SIGTERM", is_learning=True, delay=2.0),
+        ending_signals.end_training("SIGINT", is_learning=False, delay=3.0),
+    ]
+    assert [(ending.fault, ending.saved) for ending in endings] == [("", True), ("", False)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("program", "name"), [("reproduce", "SIGKILL"), ("train with workers", "SIGKILL")])
+def test_a_program_that_is_killed_leaves_no_process(program: str, name: str):
+    assert process_trees.end_tree(program, name) == (0, "")
 
 
 @pytest.mark.slow

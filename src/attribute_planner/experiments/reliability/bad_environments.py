@@ -15,7 +15,8 @@ from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.watchdog import WATCHDOG
 from attribute_planner.errors import AttributePlannerError, EnvironmentFaultError
 from attribute_planner.evaluation.check_environment import check_environment
-from attribute_planner.experiments.reliability.bad_environment_cases import Case, cases, spoiled
+from attribute_planner.experiments.reliability.environment_cases import cases
+from attribute_planner.experiments.reliability.environment_cases.case import Case, spoiled
 from attribute_planner.experiments.reliability.row import Row
 from attribute_planner.storage.run_directory import RunDirectory
 from attribute_planner.training import train

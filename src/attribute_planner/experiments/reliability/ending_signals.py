@@ -1,18 +1,22 @@
-"""Row 4: signals at any moment of a training, and of a reproduction in several processes."""
+"""Row 4: signals at any moment of a training, and to programs that have started other processes."""
 
-import os
 import signal
 import subprocess
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from attribute_planner.errors import AttributePlannerError
+from attribute_planner.experiments.reliability.process_trees import COMMANDS, end_tree
+from attribute_planner.experiments.reliability.process_trees import SIGNALS as TREE_SIGNALS
+from attribute_planner.experiments.reliability.processes import two_at_a_time
 from attribute_planner.experiments.reliability.row import Row
+from attribute_planner.storage.metrics import METRICS
 from attribute_planner.storage.run_directory import RunDirectory
 
 NUMBER = 4
@@ -29,44 +33,52 @@ SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
 class Ending(NamedTuple):
-    """How a process has ended.
+    """How a training has ended.
 
-    moment: the seconds after which it got the signal.
+    name: the signal.
+    moment: when it got the signal, in words.
     seconds: the time from the signal to the exit.
     fault: what is not as promised; empty if everything is.
     saved: whether there was something to save.
     """
 
     name: str
-    moment: float
+    moment: str
     seconds: float
     fault: str
     saved: bool
 
 
-def measure(per_signal: int = 7, latest: float = 20.0, seed: int = 0) -> Row:
-    """Send each signal at random moments of a training, and kill a reproduction with several processes."""
+def measure(per_signal: int = 8, latest: float = 10.0, seed: int = 0) -> Row:
+    """Send each signal at random moments of a training, and to programs with several processes.
+
+    Half of the trainings get it while packages are imported and functions compiled, the others while they learn.
+    """
     began, random = time.monotonic(), np.random.default_rng(seed)
-    endings = [end_training(name, moment) for name in SIGNALS for moment in random.uniform(1.0, latest, per_signal)]
-    left = [processes_left(name) for name in ("SIGINT", "SIGTERM", "SIGKILL")]
-    faults = [f"{each.name} after {each.moment:.1f} s: {each.fault}" for each in endings if each.fault]
+    moments = [(name, number % 2 == 1, random.uniform(0.5, latest)) for name in SIGNALS for number in range(per_signal)]
+    endings = two_at_a_time(partial(end_training, *each) for each in moments)
+    trees = two_at_a_time(partial(end_tree, program, name) for program in COMMANDS for name in TREE_SIGNALS)
+    faults = [f"{each.name} {each.moment}: {each.fault}" for each in endings if each.fault]
+    faults += [each.fault for each in trees if each.fault]
+    right = sum(not each.fault for each in endings)
     measured = (
-        f"{len(endings) - len(faults)} of {len(endings)} trainings ended as promised, "
-        f"{sum(each.saved for each in endings)} of them with something to save; slowest exit "
-        f"{max(each.seconds for each in endings):.1f} s; processes left by `reproduce`: {sum(left)}"
+        f"{right} of {len(endings)} trainings ended as promised, {sum(each.saved for each in endings)} of them with "
+        f"something to save; slowest exit {max(each.seconds for each in endings):.1f} s; processes left by "
+        f"{' and '.join(COMMANDS)} after {', '.join(TREE_SIGNALS)}: {sum(each.left for each in trees)}"
     )
-    measured += "".join(f"; {fault}" for fault in faults[:3])
-    return Row("signals", measured, not faults and not any(left), time.monotonic() - began)
+    return Row("signals", "; ".join([measured, *faults[:3]]), not faults, time.monotonic() - began)
 
 
-def end_training(name: str, moment: float) -> Ending:
-    """Train in a process, and send it a signal after `moment` seconds."""
+def end_training(name: str, is_learning: bool, delay: float) -> Ending:
+    """Train in a process, and send it a signal some seconds after its start, or after its first epoch."""
     number = signal.Signals[name]
     with tempfile.TemporaryDirectory() as folder:
         run = Path(folder) / "run"
         command = [sys.executable, "-m", "attribute_planner", "train", "switches", "--out", str(run)]
         process = subprocess.Popen([*command, "--set", *SETTINGS], stderr=subprocess.PIPE, text=True)
-        time.sleep(moment)
+        if is_learning:
+            wait_for_an_epoch(run, process)
+        time.sleep(delay)
         began = time.monotonic()
         process.send_signal(number)
         try:
@@ -77,7 +89,23 @@ def end_training(name: str, moment: float) -> Ending:
         seconds = time.monotonic() - began
         fault = fault_of(process.returncode, seconds, errors.splitlines(), number, run)
         saved = RunDirectory.exists(run) and RunDirectory(run).has_checkpoint
-        return Ending(name, moment, seconds, fault, saved)
+        if is_learning and not fault and not saved:
+            fault = "an epoch was finished, and nothing is saved"
+        return Ending(
+            name, f"{delay:.1f} s after the {'first epoch' if is_learning else 'start'}", seconds, fault, saved
+        )
+
+
+def wait_for_an_epoch(run: Path, process: subprocess.Popen[str]) -> None:
+    """Wait until a training has reported its first epoch."""
+    until = time.monotonic() + SECONDS_TO_LEARN
+    while time.monotonic() < until and process.poll() is None:
+        if (run / METRICS).exists() and (run / METRICS).stat().st_size:
+            return
+        time.sleep(0.1)
+
+
+SECONDS_TO_LEARN = 90.0
 
 
 def fault_of(code: int, seconds: float, lines: list[str], number: signal.Signals, run: Path) -> str:
@@ -107,48 +135,4 @@ def is_true(line: str, name: str, run: Path) -> bool:
     try:
         return "exploration" in RunDirectory(run).notes()
     except AttributePlannerError:
-        return False
-
-
-def processes_left(name: str) -> int:
-    """The number of processes that exist ten seconds after `reproduce --processes 2` got a signal."""
-    with tempfile.TemporaryDirectory() as folder:
-        where = [f"--{each}={folder}/{each}" for each in ("records", "work", "report")]
-        command = [sys.executable, "-m", "attribute_planner", "reproduce", "grid-worlds", "--scale", "small"]
-        process = subprocess.Popen(
-            [*command, "--processes", "2", *where], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
-        until = time.monotonic() + 60
-        while len(children := children_of(process.pid)) < 2 and time.monotonic() < until:
-            time.sleep(0.1)
-        time.sleep(3)
-        process.send_signal(signal.Signals[name])
-        until = time.monotonic() + MAX_SECONDS
-        while time.monotonic() < until and (process.poll() is None or any(map(is_running, children))):
-            time.sleep(0.1)
-        left = [each for each in (*children, process.pid) if is_running(each)]
-        for each in left:
-            os.kill(each, signal.SIGKILL)
-        process.wait()
-        return len(left) if children else 99  # none has started: nothing was measured
-
-
-def children_of(process: int) -> list[int]:
-    """The processes that a process has started."""
-    children = []
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = stat.read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        if fields[1] == str(process):
-            children.append(int(stat.parent.name))
-    return children
-
-
-def is_running(process: int) -> bool:
-    """Whether a process exists and is not a zombie."""
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
         return False

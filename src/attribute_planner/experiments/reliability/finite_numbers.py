@@ -40,8 +40,10 @@ ALL_SETTINGS = (
 )
 """Settings that hold every class of settings."""
 
-WRONG = (math.nan, math.inf, -math.inf, 10**30, -(10**30), "1", None, True)
+WRONG = (math.nan, math.inf, -math.inf, 10**30, -(10**30), -2, "1", None, True)
 """Values that no number may have."""
+ALSO_WRONG: dict[str, float] = {"hindsight": 7.0, "epsilon": -1.0, "visit_exponent": 11.0, "num_minibatches": 0}
+"""Values that settings with these names may not have."""
 
 
 def measure() -> Row:
@@ -64,11 +66,17 @@ def accepted_values() -> tuple[list[str], list[str]]:
     tried, accepted = [], []
     for settings in ALL_SETTINGS:
         for part, field in numeric_settings(settings):
-            for value in (*WRONG, *((0.5,) if field.type is int else ())):
+            for value in wrong_values(field):
                 tried.append(f"{type(part).__name__}.{field.name}={value!r}")
                 if not is_refused(part, field.name, value):
                     accepted.append(f"accepted: {tried[-1]}")
     return accepted, tried
+
+
+def wrong_values(field: dataclasses.Field) -> list[Any]:
+    """Values that a setting may not have."""
+    named = [ALSO_WRONG[field.name]] if field.name in ALSO_WRONG else []
+    return [*WRONG, *([0.5] if field.type is int else []), *named]
 
 
 def numeric_settings(settings: Any) -> Iterator[tuple[Any, dataclasses.Field]]:

@@ -4,8 +4,6 @@ import builtins
 import errno
 import os
 import resource
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -15,6 +13,7 @@ from typing import Any
 from unittest.mock import patch
 
 from attribute_planner.errors import AttributePlannerError, StorageError
+from attribute_planner.experiments.reliability.processes import lines_of
 from attribute_planner.experiments.reliability.row import Row
 from attribute_planner.files.manifest import commit, read_manifest, read_verified, recover, temporary_files
 from attribute_planner.storage.metrics import METRICS, MetricsWriter
@@ -141,9 +140,7 @@ class Unreliable:
 
 def message_at_limit() -> str:
     """The message of a process whose files must not be larger than `LIMIT`."""
-    return subprocess.run(
-        [sys.executable, "-m", __name__], check=True, stdout=subprocess.PIPE, text=True
-    ).stdout.strip()
+    return " ".join(lines_of(__name__))
 
 
 def main() -> None:

@@ -1,19 +1,17 @@
 """Row 2: a process is killed while it creates a run directory and saves checkpoints into it."""
 
-import os
 import shutil
-import signal
-import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
-from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from attribute_planner.errors import AttributePlannerError
+from attribute_planner.experiments.reliability.processes import fork, kill, lines_of
 from attribute_planner.experiments.reliability.row import Row
 from attribute_planner.files.manifest import (
     commit,
@@ -36,9 +34,7 @@ LATEST = 0.05
 def measure(kills: int = 1_000, seed: int = 0) -> Row:
     """Kill processes that save, and look at what each of them has left."""
     began = time.monotonic()
-    # A process of its own: forking one in which other threads run is not safe.
-    command = [sys.executable, "-m", __name__, str(kills), str(seed)]
-    states = Counter(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.split())
+    states = Counter(word for line in lines_of(__name__, kills, seed) for word in line.split())
     measured = (
         f"{states['empty'] + states['run']:,} kills: {states['torn']} torn, {states['refused']} accepted by neither "
         f"`train` nor `--resume`, {states['stale']} with temporary files after the next start "
@@ -57,14 +53,9 @@ def main(kills: str, seed: str) -> None:
         for _ in range(int(kills)):
             if random.random() < FRESH_SHARE:
                 shutil.rmtree(path, ignore_errors=True)
-            process = os.fork()
-            if process == 0:
-                with suppress(BaseException):
-                    save_for_ever(path)
-                os._exit(1)
+            process = fork(partial(save_for_ever, path))
             time.sleep(random.uniform(0, LATEST))
-            os.kill(process, signal.SIGKILL)
-            os.waitpid(process, 0)
+            kill(process)
             print(*state_of(path), flush=True)
 
 

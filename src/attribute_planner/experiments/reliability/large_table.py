@@ -3,7 +3,6 @@
 import gc
 import json
 import resource
-import subprocess
 import sys
 import tempfile
 import time
@@ -17,6 +16,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
 from attribute_planner.attributes import Attribute, AttributeSpace, Goal
+from attribute_planner.experiments.reliability.processes import lines_of
 from attribute_planner.experiments.reliability.row import Row
 from attribute_planner.files.array_file import array_bytes, parse_arrays
 from attribute_planner.files.manifest import commit, read_verified
@@ -73,8 +73,7 @@ def measure(attributes: int = ATTRIBUTES) -> Row:
 
 def run(part: str, folder: str, attributes: int) -> dict[str, float]:
     """What a part measures, in a process of its own."""
-    command = [sys.executable, "-m", __name__, part, folder, str(attributes)]
-    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
+    return json.loads(lines_of(__name__, part, folder, attributes)[-1])
 
 
 def space_of(attributes: int) -> AttributeSpace:

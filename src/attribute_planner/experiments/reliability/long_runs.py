@@ -112,10 +112,9 @@ def compiled_world() -> tuple[Environment, TrainConfig]:
 
 def gymnasium_world() -> tuple[Environment, TrainConfig]:
     """A small Gymnasium world, by DQN from a replay buffer that is soon full."""
-    from attribute_planner.environments.gymnasium_bridge import from_gymnasium
-    from attribute_planner.experiments.reliability.room import ATTRIBUTES, Room, describe
+    from attribute_planner.experiments.reliability.room import room_environment
 
-    env = from_gymnasium(Room, attributes=ATTRIBUTES, describe=describe, episode_steps=20)
+    env = room_environment()
     config = config_for(env)
     dqn = DQNConfig(replay_ratio=1.0, capacity=8_000, batch_size=64)
     explore = replace(config.explore, policy="random", steps=16_000, hidden_size=16)

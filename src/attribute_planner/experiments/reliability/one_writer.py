@@ -3,15 +3,16 @@
 import json
 import os
 import signal
-import subprocess
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from attribute_planner.errors import RunInUseError
+from attribute_planner.experiments.reliability.processes import fork, lines_of
 from attribute_planner.experiments.reliability.row import Row
 from attribute_planner.files.lock import LOCK
 from attribute_planner.files.manifest import commit
@@ -28,9 +29,7 @@ MAX_SECONDS = 2.0
 def measure(races: int = 50, seed: int = 0) -> Row:
     """Let processes race for the lock of a run, and kill the winner of every other race."""
     began = time.monotonic()
-    command = [sys.executable, "-m", __name__, str(races), str(seed)]
-    output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
-    found = [json.loads(line) for line in output.splitlines()]
+    found = [json.loads(line) for line in lines_of(__name__, races, seed)]
     single = sum(each["winners"] == 1 for each in found)
     named = sum(each["named"] == PROCESSES - 1 for each in found)
     stale = [each for each in found if each["killed"]]
@@ -59,7 +58,7 @@ def race(path: Path, killed: bool, random: np.random.Generator) -> dict[str, flo
     """Start processes at the same time; kill the winner at once, if so asked, and see whether the lock is free."""
     start = time.time() + 0.05
     read, write = os.pipe()
-    children = [compete(path, start + random.uniform(0, 0.002), write) for _ in range(PROCESSES)]
+    children = [fork(partial(compete, path, start + random.uniform(0, 0.002), write)) for _ in range(PROCESSES)]
     os.close(write)
     with open(read) as results:
         lines = [json.loads(results.readline()) for _ in children]
@@ -79,11 +78,8 @@ def race(path: Path, killed: bool, random: np.random.Generator) -> dict[str, flo
     }
 
 
-def compete(path: Path, start: float, write: int) -> int:
-    """A process that waits for the start, tries to get the run, and says how that went."""
-    process = os.fork()
-    if process:
-        return process
+def compete(path: Path, start: float, write: int) -> None:
+    """Wait for the start, try to get the run, and say how that went."""
     time.sleep(max(start - time.time(), 0))
     began = time.monotonic()
     try:
@@ -92,7 +88,6 @@ def compete(path: Path, start: float, write: int) -> int:
             time.sleep(HELD_SECONDS)
     except RunInUseError as error:
         say(write, False, str(error), began)
-    os._exit(0)
 
 
 def say(write: int, won: bool, message: str, began: float) -> None:

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from attribute_planner.experiments.reliability.fault_list import FAULTS, Fault
+from attribute_planner.experiments.reliability.faults import FAULTS, Fault
 from attribute_planner.experiments.reliability.row import Row
 
 NUMBER = 13

@@ -8,6 +8,8 @@ import numpy as np
 from gymnasium import spaces
 
 from attribute_planner.attributes import Attribute
+from attribute_planner.environments.gymnasium_bridge import from_gymnasium
+from attribute_planner.environments.interface import Environment
 
 Result = Any
 Spoil = Callable[["Room", Result], Result]
@@ -65,3 +67,8 @@ def describe(observation: Any, info: dict[str, Any], env: Any) -> dict[str, Any]
     """The attributes of the room."""
     del observation, info
     return {"place": env.unwrapped.place, "lamp": env.unwrapped.lamp}
+
+
+def room_environment() -> Environment:
+    """The room without a fault, for a training."""
+    return from_gymnasium(Room, attributes=ATTRIBUTES, describe=describe, episode_steps=20)
