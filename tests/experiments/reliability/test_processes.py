@@ -7,14 +7,14 @@ from pathlib import Path
 from attribute_planner.experiments.reliability.processes import descendants_of, is_running, lines_of
 
 
-def test_a_module_is_run_in_a_new_process(tmp_path: Path):
+def test_a_module_is_run_in_a_new_process():
     assert lines_of("base64", "-t")[-1].endswith("b'Aladdin:open sesame'")
 
 
 def test_processes_of_processes_are_found_and_a_zombie_does_not_run():
-    inner = f"import time; time.sleep({60})"
+    inner = "import time; time.sleep(60)"
     outer = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {inner!r}])"
-    process = subprocess.Popen([sys.executable, "-c", outer])
+    process, found = subprocess.Popen([sys.executable, "-c", outer]), []
     try:
         until = time.monotonic() + 20
         while not (found := descendants_of(process.pid)) and time.monotonic() < until:

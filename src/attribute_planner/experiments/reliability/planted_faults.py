@@ -27,6 +27,8 @@ LEAST_CAUGHT = 0.95
 PROCESSES = 2
 SECONDS_PER_FAULT = 120.0
 """Tests that take longer hang, which is noticed: each test has a time limit."""
+SECONDS_OF_ALL = 900.0
+"""The same for the tests of all faults."""
 
 LOADED = ("-W", "ignore:Module already imported:pytest.PytestAssertRewriteWarning")
 """pytest warns of packages that are imported before it; they are."""
@@ -51,32 +53,48 @@ def measure(numbers: Sequence[int] | None = None) -> Row:
     chosen = [str(number) for number in (range(len(FAULTS)) if numbers is None else numbers)]
     command = [sys.executable, "-m", f"{PACKAGE}.experiments.reliability.planted_faults", "--quiet", *chosen]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    caught = {int(line) for line in done.stdout.split()}
+    lines = done.stdout.split()
+    is_sound, caught = SOUND in lines, {int(line) for line in lines if line != SOUND}
     survivors = [FAULTS[int(number)] for number in chosen if int(number) not in caught]
     measured = f"{len(caught)} of {len(chosen)} planted faults caught, {len(caught) / len(chosen):.0%}"
     serious = sum(FAULTS[int(number)].is_serious for number in chosen)
     measured += f"; all {serious} that lose data or run code" if not any(f.is_serious for f in survivors) else ""
+    measured += "; the same tests pass without a fault" if is_sound else "; the tests fail without a fault, too"
     measured += "".join(f"; not caught: {fault.what}" for fault in survivors)
-    passed = len(caught) >= LEAST_CAUGHT * len(chosen) and not any(fault.is_serious for fault in survivors)
+    passed = is_sound and len(caught) >= LEAST_CAUGHT * len(chosen) and not any(f.is_serious for f in survivors)
     return Row("tests that can fail", measured, passed, time.monotonic() - began)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Plant faults and print the numbers of those that were caught."""
+    """Plant faults and print the numbers of those that were caught, and whether the tests pass without a fault."""
     parser = argparse.ArgumentParser(prog=f"python -m {PACKAGE}.experiments.reliability.planted_faults")
     parser.add_argument("numbers", nargs="*", type=int, help="numbers of faults; default: all")
     parser.add_argument("--quiet", action="store_true", help="print only the numbers of faults that were caught")
     options = parser.parse_args(arguments)
     for each in NEEDED:
         importlib.import_module(each)
-    waiting = options.numbers or list(range(len(FAULTS)))
+    numbers = options.numbers or list(range(len(FAULTS)))
+    faults = [FAULTS[number] for number in numbers]
     with copies(PROCESSES) as roots:
-        for number, is_caught in run_faults(waiting, roots, options.quiet):
+        for place, is_caught in run_faults([*faults, control(faults)], roots, options.quiet):
+            number = numbers[place] if place < len(numbers) else SOUND
             if not options.quiet:
-                print(f"{number:3d} {'caught' if is_caught else 'NOT CAUGHT'}: {FAULTS[number].what}", flush=True)
-            elif is_caught:
-                print(number, flush=True)
+                print(f"{number} {'caught' if is_caught else 'NOT CAUGHT'}: {[*faults, control(faults)][place].what}")
+            elif is_caught == (number != SOUND):
+                print(number)
+            sys.stdout.flush()
     return 0
+
+
+def control(faults: Sequence[Fault]) -> Fault:
+    """Nothing is changed; with the tests of all faults. It must not be noticed."""
+    tests = sorted({test for fault in faults for test in fault.tests.split()})
+    return Fault("nothing is changed", "errors.py", NOTHING, NOTHING, " ".join(tests))
+
+
+NOTHING = "class AttributePlannerError("
+SOUND = "sound"
+"""Printed if the tests pass without a fault."""
 
 
 @contextmanager
@@ -93,23 +111,24 @@ def copies(count: int) -> Iterator[list[Path]]:
         yield roots
 
 
-def run_faults(numbers: Sequence[int], roots: Sequence[Path], quiet: bool) -> Iterator[tuple[int, bool]]:
-    """Plant the faults in the copies, several at a time; the number of each and whether its tests noticed it."""
-    waiting, free = list(numbers), list(roots)
+def run_faults(faults: Sequence[Fault], roots: Sequence[Path], quiet: bool) -> Iterator[tuple[int, bool]]:
+    """Plant faults in the copies, several at a time; the place of each and whether its tests noticed it."""
+    waiting, free = list(range(len(faults))), list(roots)
     running: dict[int, tuple[int, Path, str, float]] = {}
     while waiting or running:
         while waiting and free:
-            number, root = waiting.pop(0), free[-1]
-            original = plant(FAULTS[number], root)
+            number, root = waiting.pop(), free[-1]
+            original = plant(faults[number], root)
             if original is None:
                 yield number, False
                 continue
             free.pop()
-            running[fork_tests(FAULTS[number], root, quiet)] = number, root, original, time.monotonic()
+            running[fork_tests(faults[number], root, quiet)] = number, root, original, time.monotonic()
         time.sleep(0.05)
         for process, (number, root, original, began) in list(running.items()):
-            if (code := ended(process, time.monotonic() - began)) is not None:
-                (root / "src" / PACKAGE / FAULTS[number].file).write_text(original, encoding="utf-8")
+            limit = SECONDS_PER_FAULT if faults[number].old != faults[number].new else SECONDS_OF_ALL
+            if (code := ended(process, time.monotonic() - began, limit)) is not None:
+                (root / "src" / PACKAGE / faults[number].file).write_text(original, encoding="utf-8")
                 free.append(root)
                 del running[process]
                 yield number, code == FAILED or code < 0
@@ -151,12 +170,12 @@ def fork_tests(fault: Fault, root: Path, quiet: bool) -> int:
     os._exit(int(code))
 
 
-def ended(process: int, seconds: float) -> int | None:
+def ended(process: int, seconds: float, limit: float) -> int | None:
     """The exit code of a process that has ended, which is ended after some time; `None` if it is running."""
     done, status = os.waitpid(process, os.WNOHANG)
     if done:
         return os.waitstatus_to_exitcode(status)
-    if seconds > SECONDS_PER_FAULT:
+    if seconds > limit:
         os.killpg(process, signal.SIGKILL)
         os.waitpid(process, 0)
         return -signal.SIGKILL
