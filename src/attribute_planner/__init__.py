@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from attribute_planner.training import train as train
     from attribute_planner.transitions.table import TransitionTable as TransitionTable
 
-__version__ = "0.2.0.dev0"
+__version__ = "0.2.0"
 
 PUBLIC = {
     "Agent": "agent",

@@ -47,7 +47,7 @@ class FrameWriter:
         """
         frame: dict[str, Any] = {"step": number, "believed": set_json(values), **seen}
         if before is not None:
-            frame["event"] = event_json(self._planner.listing.space, before)
+            frame["event"] = self._event(before)
         shown = values.tobytes(), b"" if target is None else target.tobytes()
         if shown != self._shown:
             self._shown = shown
@@ -57,6 +57,15 @@ class FrameWriter:
                 self._drawn = {np.asarray(each).tobytes() for each in around.values}
                 frame["graph"] = around.to_json(self._planner.listing)
         return frame
+
+    def _event(self, step: TraceStep) -> dict[str, Any] | None:
+        """What happened, with the evidence of the transition that was attempted."""
+        listing = self._planner.listing
+        event = event_json(listing.space, step)
+        if event is not None and event["target"] is not None:
+            known = edge_between(listing, np.array(event["source"]), np.array(event["target"]))
+            event["edge"] = None if known is None else evidence_json(known)
+        return event
 
     def _plan_from(self, values: Values, target: Values | None, left: float) -> tuple[list[np.ndarray], dict[str, Any]]:
         """The path through the next target, and the plan as data."""

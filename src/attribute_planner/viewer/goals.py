@@ -19,6 +19,8 @@ from attribute_planner.viewer.data import plan_json
 
 PARTIAL_EXAMPLES = (1, 2)
 """How many attributes the partial examples mention."""
+TASK_EXAMPLES = 2
+"""Examples that are goals of tasks."""
 
 
 def goal_json(goal: Goal, space: AttributeSpace) -> dict[str, Any]:
@@ -71,12 +73,13 @@ def reachable_from(planner: Planner, start: Int[np.ndarray, " A"]) -> Bool[np.nd
 
 
 def example_goals(agent: Agent, envs: Any, start: Int[np.ndarray, " A"], seed: int) -> list[Goal]:
-    """Goals to start from: partial ones that are possible by what is known, and one of each of two tasks."""
+    """Goals to start from: partial ones that are possible by what is known, and the farthest goals of tasks."""
     random = np.random.default_rng(seed)
     examples = [partial_example(agent.planner, start, count, random) for count in PARTIAL_EXAMPLES]
-    for number, task in enumerate(list(agent.env.tasks.values())[:2]):
-        goal = envs.sample_goals(task, jax.random.fold_in(jax.random.key(seed), number))[0]
-        examples += [] if bool(is_solved_at_start(goal, start)) else [goal]
+    keys = jax.random.split(jax.random.key(seed), len(agent.env.tasks))
+    goals = [envs.sample_goals(task, key)[0] for task, key in zip(agent.env.tasks.values(), keys, strict=True)]
+    unsolved = [goal for goal in goals if not bool(is_solved_at_start(goal, start))]
+    examples += sorted(unsolved, key=lambda goal: -len(agent.planner.plan(start, goal).path))[:TASK_EXAMPLES]
     space = agent.env.attributes
     return list({goal.text(space): goal for goal in examples if goal is not None}.values())
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ ALTERNATIVES = 4
 DETOUR = 3
 """Transitions that are shown of the way from an alternative back to the path."""
 MAX_SETS = 160
-NEIGHBOURS = (6, 2)
+NEIGHBOURS = (5, 1)
 """Without a path: how many neighbours of the current set are shown, and how many of each of these."""
 
 
@@ -29,6 +30,7 @@ class Neighbourhood:
     number: the number of each set in the listing; below `UNKNOWN` for sets that are not listed.
     column, row: the place of each; the path has row 0 and every second column, alternatives stand between.
     edges: pairs of positions.
+    has_path: whether row 0 is left to the path.
     """
 
     number: list[int] = field(default_factory=list)
@@ -36,6 +38,7 @@ class Neighbourhood:
     column: list[int] = field(default_factory=list)
     row: list[int] = field(default_factory=list)
     edges: dict[tuple[int, int], None] = field(default_factory=dict)
+    has_path: bool = False
 
     def place_of(self, number: int) -> int | None:
         """The position of a set; `None` if it is not drawn."""
@@ -54,11 +57,12 @@ class Neighbourhood:
         if len(self.number) >= MAX_SETS:
             return None
         column, row = self.column[parent] + 1, self.row[parent]
-        taken = {self.row[i] for i in range(len(self.row)) if self.column[i] == column} | {0}
-        rows = range(1, MAX_SETS)
-        sides = [1, -1] if row == 0 else [1 if row > 0 else -1]
-        free = [side * next(n for n in rows if side * n not in taken) for side in sides]
-        return self.add(number, values, column, min(free, key=lambda each: (abs(each), -each)))
+        taken = {self.row[i] for i in range(len(self.row)) if self.column[i] == column} | (
+            {0} if self.has_path else set()
+        )
+        sides = (1, -1) if row == 0 else (1 if row > 0 else -1,)
+        rows = (side * distance for distance in range(MAX_SETS) for side in sides)
+        return self.add(number, values, column, next(each for each in rows if each not in taken))
 
     def to_json(self, listing: Listing) -> dict[str, Any]:
         """The sets and transitions as data."""
@@ -82,7 +86,7 @@ def neighbourhood(
     distances: those to the goal; `None` if there is no goal.
     path: the sets of the plan, the current one first.
     """
-    drawn, listing = Neighbourhood(), planner.listing
+    drawn, listing = Neighbourhood(has_path=len(path) > 1), planner.listing
     for column, values in enumerate(path):
         number = listing.number_of(values)
         place = drawn.add(number if number != UNKNOWN else UNKNOWN - 1 - column, values, 2 * column, 0)
@@ -126,10 +130,9 @@ def _add_rings(drawn: Neighbourhood, listing: Listing) -> None:
             if drawn.number[place] < 0:
                 continue
             row = listing.edges_of(drawn.number[place])
-            often = np.argsort(-(listing.visits[row] + listing.attempts[row]), kind="stable")[:neighbours]
-            for target in listing.target[row][often].tolist():
-                if drawn.place_of(target) is not None:
-                    continue
+            often = np.argsort(-(listing.visits[row] + listing.attempts[row]), kind="stable")
+            others = (each for each in listing.target[row][often].tolist() if drawn.place_of(each) is None)
+            for target in list(islice(others, neighbours)):
                 at = drawn.add_beside(target, listing.values[target], place)
                 if at is None:
                     return

@@ -1,6 +1,8 @@
 """An image of a game for people: the map with progress bars, and a panel of numbers."""
 
 from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -20,7 +22,8 @@ from attribute_planner.environments.starcraft.state import GATHERING, Game, Unit
 
 TILE_SIZE = 20
 PANEL = 260
-MARGIN = 12
+MARGIN = 16
+ROW, LEGEND_ROW = 28, 24
 
 GROUND, GRID, PANEL_GROUND = "#2b2f2a", "#343932", "#1c1f1b"
 INK, FAINT, BAR_GROUND, ORE = "#f2f2ec", "#a7ada3", "#000000", "#57c7ff"
@@ -51,16 +54,35 @@ SCV_COLORS = {
 
 def draw_game(rules: Rules, game: Game) -> UInt8[np.ndarray, "H W 3"]:
     """The map on the left, time and numbers on the right."""
-    game = jax.tree.map(jnp.asarray, game)
+    numbers = _numbers(jax.tree.map(jnp.asarray, game), rules.kinds)
+    game, numbers = jax.tree.map(np.asarray, (game, numbers))
     side = rules.map_tiles * TILE_SIZE
     image = Image.new("RGB", (side + PANEL, side), GROUND)
-    canvas = Canvas(ImageDraw.Draw(image), ImageFont.load_default(11), ImageFont.load_default(14))
+    canvas = Canvas(ImageDraw.Draw(image), ImageFont.load_default(13), ImageFont.load_default(18))
     _draw_ground(canvas, rules)
     _draw_structures(canvas, game)
     _draw_buildings(canvas, game.units)
     _draw_scvs(canvas, game.units)
-    _draw_panel(canvas, rules, game, side)
+    _draw_panel(canvas, rules, game, numbers, side)
     return np.asarray(image)
+
+
+class Numbers(NamedTuple):
+    """What the panel says, besides the time.
+
+    counts: `[K]` number of each kind, including unfinished ones.
+    """
+
+    ore: jax.Array
+    supply_used: jax.Array
+    supply_given: jax.Array
+    counts: jax.Array
+
+
+@partial(jax.jit, static_argnums=1)
+def _numbers(game: Game, kinds: tuple[Kind, ...]) -> Numbers:
+    counts = jnp.stack([count(game, kind) for kind in kinds])
+    return Numbers(game.ore, supply_used(game), supply_given(game), counts)
 
 
 @dataclass(frozen=True)
@@ -107,15 +129,12 @@ def _draw_ground(canvas: Canvas, rules: Rules) -> None:
 
 
 def _draw_structures(canvas: Canvas, game: Game) -> None:
-    for kind, tile, timer in zip(*map(np.asarray, _columns(game)), strict=True):
+    structures = game.structures
+    for kind, tile, timer in zip(structures.kind, structures.tile, structures.timer, strict=True):
         if kind != Kind.NOTHING:
             box = canvas.building(Kind(kind), tile, finished=bool(timer == 0))
             if timer > 0:
                 canvas.progress(box, 1 - timer / PRODUCTS[Kind(kind)].frames, "being built")
-
-
-def _columns(game: Game) -> tuple[jax.Array, jax.Array, jax.Array]:
-    return game.structures.kind, game.structures.tile, game.structures.timer
 
 
 def _draw_buildings(canvas: Canvas, units: Units) -> None:
@@ -152,7 +171,7 @@ def _draw_scvs(canvas: Canvas, units: Units) -> None:
             )
 
 
-def _draw_panel(canvas: Canvas, rules: Rules, game: Game, left: int) -> None:
+def _draw_panel(canvas: Canvas, rules: Rules, game: Game, numbers: Numbers, left: int) -> None:
     canvas.draw.rectangle((left, 0, left + PANEL, rules.map_tiles * TILE_SIZE), fill=PANEL_GROUND)
     frame = int(game.frame)
     seconds = int(frame / FRAMES_PER_SECOND)
@@ -160,35 +179,35 @@ def _draw_panel(canvas: Canvas, rules: Rules, game: Game, left: int) -> None:
         (f"step {frame // rules.frames_per_step}", INK),
         (f"{seconds // 60}:{seconds % 60:02d} of game time", FAINT),
         ("", INK),
-        (f"ore  {int(game.ore)}", ORE),
-        (f"supply  {int(supply_used(game))} / {int(supply_given(game))}", INK),
+        (f"ore  {numbers.ore}", ORE),
+        (f"supply  {numbers.supply_used} / {numbers.supply_given}", INK),
         ("", INK),
     ]
-    for kind in rules.kinds:
+    for kind, number in zip(rules.kinds, numbers.counts, strict=True):
         unfinished = _unfinished(game, kind)
         more = f"  ({unfinished} in progress)" if unfinished else ""
-        lines.append((f"{int(count(game, kind))}  {kind.name.lower().replace('_', ' ')}{more}", INK))
+        lines.append((f"{number}  {kind.name.lower().replace('_', ' ')}{more}", INK))
     y = MARGIN
     for text, color in lines:
         canvas.draw.text((left + MARGIN, y), text, color, canvas.large)
-        y += 22
-    _draw_legend(canvas, left + MARGIN, y + 20)
+        y += ROW if text else ROW // 2
+    _draw_legend(canvas, left + MARGIN, y + ROW // 2)
 
 
 def _draw_legend(canvas: Canvas, left: int, top: int) -> None:
     entries = [(f"SCV {name}", color) for name, color in SCV_COLORS.items()] + list(BARS.items())
     for row, (text, color) in enumerate(entries):
-        y = top + 20 * row
+        y = top + LEGEND_ROW * row
         if text in BARS:
             canvas.draw.rectangle((left, y + 3, left + 12, y + 9), fill=color)
         else:
             canvas.draw.ellipse((left, y, left + 12, y + 12), fill=color, outline="#000000")
         canvas.draw.text((left + 22, y + 6), text, FAINT, canvas.small, anchor="lm")
-    y = top + 20 * len(entries)
+    y = top + LEGEND_ROW * len(entries)
     canvas.draw.polygon([(left, y + 6), (left + 6, y), (left + 12, y + 6), (left + 6, y + 12)], fill=ORE, outline=INK)
     canvas.draw.text((left + 22, y + 6), "carries ore", FAINT, canvas.small, anchor="lm")
-    canvas.draw.regular_polygon((left + 6, y + 27, 7), 3, fill=COLORS[Kind.MARINE], outline=INK)
-    canvas.draw.text((left + 22, y + 26), "marines", FAINT, canvas.small, anchor="lm")
+    canvas.draw.regular_polygon((left + 6, y + LEGEND_ROW + 7, 7), 3, fill=COLORS[Kind.MARINE], outline=INK)
+    canvas.draw.text((left + 22, y + LEGEND_ROW + 6), "marines", FAINT, canvas.small, anchor="lm")
 
 
 def _unfinished(game: Game, kind: Kind) -> int:

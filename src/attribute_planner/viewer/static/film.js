@@ -58,6 +58,13 @@ export class Film {
     return events;
   }
 
+  // The probability of another attempt at each transition that was attempted, as it is believed now.
+  posteriors() {
+    const known = new Map();
+    for (const { source, target, kind, posterior } of this.events()) if (target && kind !== "arrived") known.set(edgeKey(source, target), posterior);
+    return known;
+  }
+
   watch(listener) {
     this.listeners.add(listener);
     listener(this);
@@ -68,6 +75,10 @@ export class Film {
   }
 }
 
+export function edgeKey(source, target) {
+  return `${source}>${target}`;
+}
+
 function sameEvent(one, other) {
-  return String(one.source) === String(other.source) && String(one.target) === String(other.target);
+  return edgeKey(one.source, one.target) === edgeKey(other.source, other.target);
 }

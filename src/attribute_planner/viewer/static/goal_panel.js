@@ -1,9 +1,10 @@
 // The goal: for each attribute a value, or any.
 import { element, replaceContent } from "./dom.js";
-import { count, percent, plainName } from "./words.js";
+import { count, evidenceWords, percent, plainName } from "./words.js";
 import { swatch } from "./scene_view.js";
 
-const FEW = 6;
+const FEW = 6; // values that are all shown
+const FEW_WORDS = 3;
 
 export class GoalPanel {
   // changed: called with the goal as an object of texts, by name; null if it is empty.
@@ -12,11 +13,11 @@ export class GoalPanel {
     this.examples = element("div", { class: "chips" });
     this.form = element("form", { class: "attributes", on: { submit: (event) => event.preventDefault() } });
     this.text = element("code", { class: "goal-text" });
-    this.clear = element("button", { type: "button", class: "quiet", on: { click: () => this.set(null) } }, "Clear");
-    this.copyCommand = copyButton("Copy command", () => this.known?.command);
-    this.copyPython = copyButton("Copy Python", () => this.known?.python);
+    this.clear = element("button", { type: "button", class: "quiet clear", on: { click: () => this.set(null) } }, "Clear");
+    this.copyCommand = copyButton("command", "Copy the goal as a command", () => this.known?.command);
+    this.copyPython = copyButton("Python", "Copy the goal as Python code", () => this.known?.python);
     this.verdict = element("div", { class: "verdict", role: "status" });
-    this.head = element("div", { class: "goal-head" }, this.text, element("div", { class: "row" }, this.copyCommand, this.copyPython, this.clear), this.verdict);
+    this.head = element("div", { class: "goal-head" }, this.text, element("div", { class: "row" }, element("span", { class: "hint" }, "copy as"), this.copyCommand, this.copyPython, this.clear), this.verdict);
     replaceContent(root, this.head, element("p", { class: "label" }, "Examples"), this.examples, this.form);
     this.show(null);
   }
@@ -87,6 +88,7 @@ export class GoalPanel {
     });
     this.controls[i] = ({ value, atLeast }) => {
       sign.value = value === null ? "any" : atLeast ? "≥" : "=";
+      input.classList.toggle("soft", value === null);
       if (value !== null) input.value = String(start + step * value);
     };
     return element("span", { class: "number" }, sign, input);
@@ -143,24 +145,11 @@ export class GoalPanel {
     this.changed(Object.keys(goal).length ? goal : null);
   }
 
-  suggest(examples) {
-    const chip = (goal) => element("button", { type: "button", class: "chip", title: goal.text, on: { click: () => this.set(goal) } }, this.short(goal));
+  // start: the set in which the episode begins.
+  suggest(examples, start) {
+    this.start = start;
+    const chip = (goal) => element("button", { type: "button", class: "chip", title: goal.text, on: { click: () => this.set(goal) } }, this.space.wishes(goal, start, FEW_WORDS));
     replaceContent(this.examples, examples.map(chip));
-  }
-
-  short(goal) {
-    const words = this.words(goal);
-    return words.length <= 3 ? words.join(", ") : `${words.slice(0, 2).join(", ")} and ${words.length - 2} more`;
-  }
-
-  words(goal) {
-    const words = [];
-    goal.values.forEach((value, i) => {
-      if (value === null) return;
-      const binary = this.space.attributes[i].kind === "binary";
-      words.push(binary ? `${value ? "" : "not "}${this.space.name(i)}` : `${this.space.name(i)} ${goal.at_least[i] ? "≥ " : ""}${this.space.value(i, value)}`);
-    });
-    return words;
   }
 
   // What is known of the goal; null without a goal.
@@ -180,12 +169,20 @@ export class GoalPanel {
     const sets = element("p", {}, satisfying ? `${count(satisfying, "known set")} of ${known.toLocaleString("en")} ${satisfying === 1 ? "satisfies" : "satisfy"} it.` : "No known set satisfies it.");
     if (plan.reachable) {
       const steps = plan.edges.length ? `Plan: ${count(plan.edges.length, "transition")}, ${percent(plan.probability)}` : "It holds at the start";
-      return [element("p", { class: "good strong" }, `✓ ${steps}`), sets];
+      return [element("p", { class: "good strong" }, `✓ ${steps}`), this.weakest(plan), sets];
     }
     const offer = nearest
-      ? element("button", { type: "button", class: "chip", on: { click: () => this.set(nearest) } }, `Nearest goal with a plan: ${this.short(nearest)}`)
+      ? element("button", { type: "button", class: "chip", on: { click: () => this.set(nearest) } }, `Nearest goal with a plan: ${this.space.wishes(nearest, this.start, FEW_WORDS)}`)
       : null;
     return [element("p", { class: "bad strong" }, `✕ No plan: ${plan.reason}`), sets, offer];
+  }
+
+  // The transition of a plan that is most likely to fail, with its evidence.
+  weakest({ edges, sets }) {
+    if (!edges.length) return null;
+    const least = edges.reduce((best, edge, i) => (edge.practised < edges[best].practised ? i : best), 0);
+    const words = this.space.change(sets[least], sets[least + 1], 1);
+    return element("p", {}, `${edges.length > 1 ? "Weakest: " : ""}${words} · ${percent(edges[least].practised)} · ${evidenceWords(edges[least])}`);
   }
 
   fail(message) {
@@ -193,11 +190,11 @@ export class GoalPanel {
   }
 }
 
-function copyButton(label, text) {
-  const button = element("button", { type: "button", class: "quiet" }, label);
+function copyButton(label, title, text) {
+  const button = element("button", { type: "button", class: "quiet", title, "aria-label": title }, label);
   button.addEventListener("click", async () => {
     await navigator.clipboard.writeText(text() ?? "");
-    button.textContent = "Copied";
+    button.textContent = "copied";
     setTimeout(() => (button.textContent = label), 1200);
   });
   return button;

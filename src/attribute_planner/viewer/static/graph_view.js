@@ -1,15 +1,18 @@
 // The part of the graph around the plan, on a canvas: drag to pan, wheel to zoom, click to make a set the goal.
 import { cssColour, element, replaceContent } from "./dom.js";
+import { edgeKey } from "./film.js";
 import { count, evidenceWords, meetsGoal, percent, sameSet } from "./words.js";
 import { isDark, probabilityColour } from "./colours.js";
 
-const BOX = { width: 168, height: 36, radius: 9 }; // a set on the path
-const SIDE = { width: 132, height: 28, radius: 8 }; // an alternative
-const GAP = { x: 178, y: 46 };
+const BOX = { width: 176, height: 36, radius: 9 }; // a set on the path
+const SIDE = { width: 144, height: 28, radius: 8 }; // an alternative
+const GAP = { least: 186, most: 250, y: 39 }; // columns share the width of the canvas
+const MARGIN = 22;
+const DIP = 34; // how far ways back bend down
 const ZOOM = { least: 0.3, most: 2 };
-const READABLE = 0.8; // the least scale at which the graph is first shown
-const FONT = "13px system-ui, sans-serif";
-const SMALL = "11px system-ui, sans-serif";
+const FIRST = { least: 0.8, most: 1.1 }; // the scale at which the graph is first shown, if all of it fits then
+const FONT = "14px system-ui, sans-serif";
+const SMALL = "12.5px system-ui, sans-serif";
 
 export class GraphView {
   // choose: called with a set that was clicked; null if sets cannot be chosen.
@@ -38,25 +41,31 @@ export class GraphView {
       if (graph) this.prepare(graph);
       this.fit();
     }
+    this.posteriors = this.film.posteriors();
     this.follow();
     this.request();
   }
 
-  // Keep the current set in sight.
+  // Keep the current set in sight, with as much of the graph as there is place for.
   follow() {
     const here = this.graph && this.film.frame && this.nodes.find((node) => sameSet(node.values, this.film.frame.believed));
     const width = this.canvas.clientWidth;
     if (!here || !width || here === this.here) return;
     this.here = here;
-    const x = here.x * this.view.scale + this.view.x;
-    if (x < 60 || x > width - 200) this.view.x += width / 3 - x;
+    const { view, extent } = this;
+    if ((extent.right - extent.left) * view.scale <= width) return;
+    const least = width - extent.right * view.scale;
+    const most = -extent.left * view.scale;
+    view.x = Math.max(least, Math.min(most, Math.max(width / 4, MARGIN + (BOX.width / 2) * view.scale) - here.x * view.scale));
   }
 
   prepare(graph) {
     const { space } = this.film;
-    this.nodes = graph.nodes.map((node) => ({ ...node, x: node.column * GAP.x, y: node.row * GAP.y, label: "", box: node.row ? SIDE : BOX }));
+    const planned = this.film.latest("plan")?.sets.length > 1;
+    this.nodes = graph.nodes.map((node, i) => ({ ...node, x: 0, y: node.row * GAP.y, label: "", box: i === 0 || (planned && !node.row) ? BOX : SIDE }));
     this.edges = graph.edges.map((edge) => ({ ...edge, from: this.nodes[edge.source], to: this.nodes[edge.target] }));
     for (const { from, to } of this.edges) if (!to.label) to.label = space.change(from.values, to.values, 1);
+    this.byKey = new Map(this.nodes.map((node) => [String(node.values), node]));
     const step = this.film.frames.findIndex((frame) => frame.graph === graph);
     if (this.nodes.length) this.nodes[0].label = step > 0 ? `step ${this.film.frames[step].step}` : "start";
   }
@@ -64,15 +73,17 @@ export class GraphView {
   fit() {
     const { clientWidth: width, clientHeight: height } = this.canvas;
     if (!this.graph || !width) return;
-    const xs = this.nodes.map((node) => node.x);
+    const columns = Math.max(...this.nodes.map((node) => node.column), 1);
+    const gap = Math.max(GAP.least, Math.min(GAP.most, (width - BOX.width - 2 * MARGIN) / columns));
+    for (const node of this.nodes) node.x = node.column * gap;
     const ys = this.nodes.map((node) => node.y);
-    const [left, right, top, bottom] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
-    const [wide, high] = [right - left + BOX.width + 48, bottom - top + BOX.height + 40];
-    const scale = Math.max(Math.min(width / wide, height / high, 1), READABLE);
-    const here = this.nodes[0];
-    this.view.scale = scale;
-    this.view.x = wide * scale > width ? 24 + (BOX.width / 2 - here.x) * scale : width / 2 - ((left + right) / 2) * scale;
-    this.view.y = high * scale > height ? height / 2 - here.y * scale : height / 2 - ((top + bottom) / 2) * scale;
+    const [aside, above] = [BOX.width / 2 + MARGIN, BOX.height / 2 + MARGIN / 2];
+    this.extent = { left: -aside, right: columns * gap + aside, top: Math.min(...ys) - above, bottom: Math.max(...ys) + above };
+    const { left, right, top, bottom } = this.extent;
+    const [across, down] = [width / (right - left), height / (bottom - top)];
+    const scale = Math.max(Math.min(across < FIRST.least ? 1 : across, down, FIRST.most), FIRST.least);
+    const middle = (bottom - top) * scale > height ? this.nodes[0].y : (top + bottom) / 2;
+    this.view = { scale, x: width / 2 - ((left + right) / 2) * scale, y: height / 2 - middle * scale };
     this.here = null;
     this.follow();
     this.request();
@@ -103,15 +114,16 @@ export class GraphView {
     pen.translate(view.x, view.y);
     pen.scale(view.scale, view.scale);
     const path = this.pathNodes();
-    const along = new Set(path.slice(1).map((node, i) => `${this.nodes.indexOf(path[i])}>${this.nodes.indexOf(node)}`));
-    const onPath = (edge) => along.has(`${edge.source}>${edge.target}`);
+    const walked = this.walkedNodes();
+    const along = new Set([path, walked].flatMap((nodes) => nodes.slice(1).map((node, i) => edgeKey(nodes[i].values, node.values))));
+    const onPath = (edge) => along.has(edgeKey(edge.from.values, edge.to.values));
     const [left, right, top, bottom] = [-view.x, width - view.x, -view.y, height - view.y].map((side) => side / view.scale);
     const seen = (node) => node.x > left - BOX.width && node.x < right + BOX.width && node.y > top - BOX.height && node.y < bottom + BOX.height;
     const apart = ({ from, to }) => Math.max(from.x, to.x) < left || Math.min(from.x, to.x) > right || Math.max(from.y, to.y) < top || Math.min(from.y, to.y) > bottom;
     const edges = this.edges.filter((edge) => !apart(edge));
     for (const edge of edges) if (!onPath(edge)) this.drawEdge(pen, edge, false);
     for (const edge of edges) if (onPath(edge)) this.drawEdge(pen, edge, true);
-    const members = new Set(path);
+    const members = new Set([...path, ...walked]);
     for (const node of this.nodes) if (seen(node)) this.drawNode(pen, node, members.has(node));
   }
 
@@ -123,25 +135,37 @@ export class GraphView {
   pathNodes() {
     const plan = this.film.latest("plan");
     if (!plan) return [];
-    return plan.sets.map((values) => this.nodes.find((node) => sameSet(node.values, values))).filter(Boolean);
+    return plan.sets.map((values) => this.byKey.get(String(values))).filter(Boolean);
+  }
+
+  // The sets in which the agent was since this part of the graph is shown.
+  walkedNodes() {
+    const { film } = this;
+    const first = film.frames.findIndex((frame) => frame.graph === this.graph);
+    const keys = film.frames.slice(first, film.index + 1).map((frame) => String(frame.believed));
+    return keys.filter((key, i) => key !== keys[i - 1]).map((key) => this.byKey.get(key)).filter(Boolean);
+  }
+
+  // As it is believed now: by training, or after failures in this episode.
+  probability(edge) {
+    return this.posteriors.get(edgeKey(edge.from.values, edge.to.values)) ?? edge.probability;
   }
 
   drawEdge(pen, edge, main) {
     const { from, to } = edge;
     const back = to.x <= from.x;
     if (back && !main && from !== this.chosen && to !== this.chosen) return; // ways back are shown where one points
-    const down = Math.sign(to.y - from.y || 1);
-    const start = back ? { x: from.x, y: from.y + (from.box.height / 2) * down } : { x: from.x + from.box.width / 2, y: from.y };
-    const end = back ? { x: to.x, y: to.y - (to.box.height / 2) * down } : { x: to.x - to.box.width / 2, y: to.y };
-    const bend = back ? 0 : Math.max(18, (end.x - start.x) / 2);
-    pen.globalAlpha = main ? 1 : 0.55;
-    pen.strokeStyle = probabilityColour(edge.probability);
+    const start = back ? { x: from.x - 20, y: from.y + from.box.height / 2 } : { x: from.x + from.box.width / 2, y: from.y };
+    const end = back ? { x: to.x + 20, y: to.y + to.box.height / 2 } : { x: to.x - to.box.width / 2, y: to.y };
+    const bend = Math.max(18, (end.x - start.x) / 2);
+    pen.globalAlpha = main ? 1 : 0.7;
+    pen.strokeStyle = probabilityColour(this.probability(edge));
     pen.lineWidth = main ? 3.5 : 1.5;
     pen.setLineDash(edge.tried ? [] : [6, 5]);
     pen.beginPath();
     pen.moveTo(start.x, start.y);
-    const sway = back ? 40 * Math.sign(from.x - to.x || 1) : 0;
-    pen.bezierCurveTo(start.x + bend + sway, start.y, end.x - bend + sway, end.y, end.x, end.y);
+    if (back) pen.bezierCurveTo(start.x, start.y + DIP, end.x, end.y + DIP, end.x, end.y);
+    else pen.bezierCurveTo(start.x + bend, start.y, end.x - bend, end.y, end.x, end.y);
     pen.stroke();
     pen.setLineDash([]);
     pen.globalAlpha = 1;
@@ -160,7 +184,7 @@ export class GraphView {
   }
 
   drawShare(pen, x, y, edge) {
-    const text = percent(edge.probability);
+    const text = percent(this.probability(edge));
     pen.font = SMALL;
     const width = pen.measureText(text).width + 10;
     pen.fillStyle = this.colours.card;
@@ -178,7 +202,6 @@ export class GraphView {
     const goal = this.film.goal && meetsGoal(this.film.goal, node.values);
     const { accent, card, ink, line, raised, soft } = this.colours;
     const { width, height, radius } = node.box;
-    pen.globalAlpha = onPath || here || node === this.chosen ? 1 : 0.9;
     pen.beginPath();
     pen.roundRect(node.x - width / 2, node.y - height / 2, width, height, radius);
     pen.fillStyle = here ? accent : onPath ? card : raised;
@@ -198,7 +221,6 @@ export class GraphView {
     pen.textAlign = "center";
     pen.textBaseline = "middle";
     pen.fillText(this.fitting(pen, node), node.x, node.y + 0.5);
-    pen.globalAlpha = 1;
   }
 
   fitting(pen, node) {

@@ -1,4 +1,5 @@
 // The viewer: one run at a time, its goal, its episode and its training.
+import { addCard, addGraph, addPlan, addScene, heading } from "./cards.js";
 import { element, replaceContent } from "./dom.js";
 import { Connection } from "./connection.js";
 import { Film } from "./film.js";
@@ -19,16 +20,23 @@ class Viewer {
     this.goal = null;
     this.begun = false;
     this.asked = 0;
-    this.panel = new GoalPanel(find("goal"), (goal) => this.ask(goal));
-    new SceneView(find("scene"), this.film);
-    new BeliefView(find("beliefs"), this.film);
-    new PlanView(find("plan"), this.film);
-    this.graph = new GraphView(find("graph"), this.film, (values) => this.panel.set({ values, at_least: values.map(() => false) }));
-    this.player = new Player(find("player"), this.film, (size) => this.more(size));
-    this.player.listen(document);
+    this.build(find("episode"));
     this.connection = new Connection((connected) => this.connected(connected));
     this.training = new TrainingView(find("training"), this.connection, (run) => this.saved(run));
     this.listen();
+  }
+
+  build(root) {
+    const goal = element("div");
+    addCard(root, "goal", "Goal", heading("Goal"), goal);
+    this.panel = new GoalPanel(goal, (asked) => this.ask(asked));
+    const { status, scene, beliefs, player } = addScene(root, startControls());
+    new SceneView(scene, status, this.film);
+    new BeliefView(beliefs, this.film);
+    new PlanView(addPlan(root), this.film);
+    this.graph = new GraphView(addGraph(root), this.film, (values) => this.panel.set({ values, at_least: values.map(() => false) }));
+    this.player = new Player(player, this.film, (size) => this.more(size));
+    this.player.listen(document);
   }
 
   listen() {
@@ -116,7 +124,7 @@ class Viewer {
     this.goal = this.film.goal = null;
     this.begun = false;
     this.film.restart(frame);
-    this.panel.suggest(examples);
+    this.panel.suggest(examples, frame.believed);
   }
 
   async ask(goal) {
@@ -165,6 +173,13 @@ class Viewer {
     find("note").textContent = text;
     find("note").hidden = !text;
   }
+}
+
+// Which start the episode has.
+function startControls() {
+  const seed = element("input", { id: "seed", type: "number", min: "0", value: "0" });
+  const restart = element("button", { type: "button", id: "restart", class: "quiet", title: "New random start (n)" }, "New start");
+  return [element("label", { class: "seed soft" }, "seed ", seed), restart];
 }
 
 window.viewer = new Viewer();

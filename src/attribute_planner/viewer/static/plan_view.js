@@ -1,9 +1,10 @@
 // The way to the goal as one list: what has happened, where the agent is now, and what is planned.
 import { element, replaceContent } from "./dom.js";
+import { edgeKey } from "./film.js";
 import { count, evidenceWords, percent } from "./words.js";
 import { probabilityColour } from "./colours.js";
 
-const MOST = 3; // changes that are written out; more are counted
+const MOST = 2; // changes that are written out; more are counted
 const EVENTS = {
   arrived: ["✓", "done"],
   drifted: ["↷", "drifted: arrived elsewhere"],
@@ -18,7 +19,7 @@ export class PlanView {
     this.film = film;
     this.summary = element("p", { class: "plan-summary" });
     this.list = element("ol", { class: "plan" });
-    replaceContent(root, this.summary, this.list);
+    replaceContent(root, element("div", { class: "plan-head" }, element("h2", {}, "Plan"), this.summary), this.list);
     film.watch(() => this.draw());
   }
 
@@ -31,8 +32,9 @@ export class PlanView {
     }
     const done = film.result && film.atEnd;
     replaceContent(this.summary, done ? this.verdict() : summaryOf(plan));
+    const posteriors = film.posteriors();
     const rows = film.events().map((event) => this.past(event));
-    if (!done) rows.push(...plan.edges.map((edge, i) => this.planned(plan, edge, i)));
+    if (!done) rows.push(...plan.edges.map((edge, i) => this.planned(plan, edge, i, posteriors.get(edgeKey(plan.sets[i], plan.sets[i + 1])))));
     replaceContent(this.list, rows);
     keepInSight(this.list.querySelector(".now"), this.list.closest(".card"));
   }
@@ -45,9 +47,9 @@ export class PlanView {
   past(event) {
     const [mark, words] = EVENTS[event.kind];
     const { space } = this.film;
-    const aim = event.target ? space.change(event.source, event.target, MOST) : "no target";
     const moved = event.kind !== "arrived" && event.kind !== "lost" && event.posterior !== event.probability;
     const notes = [`step ${event.step}`];
+    if (event.kind === "arrived" && event.edge) notes.push(percent(event.edge.practised), evidenceWords(event.edge));
     if (event.kind !== "arrived") notes.push(event.times > 1 ? `${words}, ${event.times} times` : words);
     if (event.kind === "drifted") notes.push(`now ${space.change(event.source, event.after, MOST)}`);
     if (moved) notes.push(`another attempt: ${percent(event.probability)} → ${percent(event.posterior)}`);
@@ -56,28 +58,36 @@ export class PlanView {
       "li",
       { class: `past ${event.kind}` },
       element("span", { class: "mark", "aria-hidden": "true" }, mark),
-      element("span", { class: "change", title: event.target ? space.change(event.source, event.target) : "" }, aim),
+      event.target ? changeOf(space, event.source, event.target) : element("span", { class: "change" }, "no target"),
       element("span", { class: "note" }, notes.join(" · ")),
     );
   }
 
-  planned(plan, edge, i) {
+  // posterior: the probability of another attempt, if attempts have failed in this episode.
+  planned(plan, edge, i, posterior) {
     const now = i === 0 && this.film.frame.step > 0;
-    const colour = probabilityColour(edge.practised);
-    const { space } = this.film;
+    const share = posterior ?? edge.practised;
+    const moved = posterior === undefined ? "" : ` · now ${percent(posterior)}`;
     return element(
       "li",
       { class: now ? "planned now" : "planned", "aria-current": now ? "step" : null },
       element("span", { class: "mark", "aria-hidden": "true" }, now ? "▸" : "○"),
-      element("span", { class: "change", title: space.change(plan.sets[i], plan.sets[i + 1]) }, space.change(plan.sets[i], plan.sets[i + 1], MOST)),
+      changeOf(this.film.space, plan.sets[i], plan.sets[i + 1]),
       element(
         "span",
         { class: "note", title: `One attempt arrives with ${percent(edge.practised)}; within the episode, with repeated attempts, ${percent(edge.probability)}.` },
-        element("span", { class: "bar", style: { "--share": `${100 * edge.practised}%`, "--colour": colour } }),
-        `${percent(edge.practised)} · ${evidenceWords(edge)}`,
+        element("span", { class: "bar", style: { "--share": `${100 * share}%`, "--colour": probabilityColour(share) } }),
+        `${percent(edge.practised)} · ${evidenceWords(edge)}${moved}`,
       ),
     );
   }
+}
+
+// A transition in words: the change that says most, and what changes with it.
+function changeOf(space, source, target) {
+  const [first, ...others] = space.changes(source, target);
+  const more = others.length > MOST - 1 ? `${others.slice(0, MOST - 1).join(", ")} +${others.length - MOST + 1}` : others.join(", ");
+  return element("span", { class: "change", title: space.change(source, target) }, first ?? "no change", more ? element("span", { class: "others" }, `, ${more}`) : null);
 }
 
 export function summaryOf(plan) {

@@ -1,4 +1,5 @@
 // A page of one episode or plan, with the components of the viewer and without a server.
+import { addGraph, addPlan, addScene } from "./cards.js";
 import { Film } from "./film.js";
 import { GraphView } from "./graph_view.js";
 import { PlanView } from "./plan_view.js";
@@ -11,16 +12,15 @@ const film = new Film(new Space(data.attributes));
 film.goal = data.goal;
 film.frames = data.frames;
 film.result = data.result;
-new PlanView(document.getElementById("plan"), film);
-new GraphView(document.getElementById("graph"), film);
+const root = document.getElementById("episode");
+root.classList.toggle("plan-only", !data.result);
 if (data.result) {
-  new SceneView(document.getElementById("scene"), film);
-  new BeliefView(document.getElementById("beliefs"), film);
-  const player = new Player(document.getElementById("player"), film);
-  player.listen(document);
-} else {
-  document.getElementById("scene-card").hidden = true;
-  document.getElementById("beliefs-card").hidden = true;
+  const { status, scene, beliefs, player } = addScene(root);
+  new SceneView(scene, status, film);
+  new BeliefView(beliefs, film);
+  new Player(player, film).listen(document);
 }
+new PlanView(addPlan(root), film);
+new GraphView(addGraph(root), film);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => film.tell());
 window.film = film;

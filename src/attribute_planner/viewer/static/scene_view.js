@@ -1,13 +1,13 @@
-// The state, drawn large, with what the agent believes beside the truth.
+// The state, drawn large, and beside it what the agent believes, with the truth where it differs.
 import { element, replaceContent } from "./dom.js";
 import { count, meetsGoal, percent, swatchOf } from "./words.js";
 
 export class SceneView {
-  constructor(root, film) {
+  constructor(root, status, film) {
+    this.status = status;
     this.image = element("img", { class: "scene-image", alt: "The current state of the environment", draggable: false });
-    this.blank = element("p", { class: "scene-blank" }, "This environment does not draw itself; its attributes are listed below.");
-    this.status = element("p", { class: "scene-status", role: "status" });
-    replaceContent(root, element("div", { class: "scene-frame" }, this.image, this.blank), this.status);
+    this.blank = element("p", { class: "scene-blank" }, "This environment does not draw itself; its attributes are listed beside.");
+    replaceContent(root, this.image, this.blank);
     film.watch((shown) => this.draw(shown));
   }
 
@@ -18,20 +18,22 @@ export class SceneView {
     if (source && this.image.getAttribute("src") !== source) this.image.setAttribute("src", source);
     const [kind, text] = statusOf(film);
     this.status.className = `scene-status ${kind}`;
-    this.status.textContent = text;
+    this.status.textContent = this.status.title = text;
   }
 }
 
 export function statusOf(film) {
   if (!film.frame) return ["", ""];
   if (film.result && film.atEnd) {
-    const { success, steps, replans, reason } = film.result;
+    const { success, steps, replans } = film.result;
     const replanned = replans ? `, ${count(replans, "replan")}` : "";
     if (success) return ["good", steps ? `✓ Goal reached in ${count(steps, "step")}${replanned}` : "✓ The goal holds at the start"];
-    return ["bad", `✕ Not reached after ${count(steps, "step")}${replanned}: ${reason}`];
+    return ["bad", `✕ Not reached after ${count(steps, "step")}${replanned}`];
   }
   if (film.frame.step === 0) return ["", "At the start"];
-  return ["", `Step ${film.frame.step}`];
+  const plan = film.latest("plan");
+  const aim = plan && plan.sets.length > 1 ? `: ${film.space.change(plan.sets[0], plan.sets[1], 1)}` : "";
+  return ["", `Step ${film.frame.step}${aim}`];
 }
 
 // What the agent believes: every attribute that is not simply false, those of the goal first.
@@ -42,7 +44,7 @@ export class BeliefView {
     this.note = element("p", { class: "hint" });
     this.list = element("ul", { class: "beliefs" });
     this.more = element("button", { class: "quiet", type: "button", on: { click: () => this.toggle() } });
-    replaceContent(root, this.note, this.list, this.more);
+    replaceContent(root, element("h2", {}, "What the agent sees"), this.note, this.list, this.more);
     film.watch(() => this.draw());
   }
 
@@ -57,8 +59,9 @@ export class BeliefView {
     const { believed, truth, certainty } = frame;
     const wrong = (i) => truth && truth[i] !== believed[i];
     const asked = (i) => goal && goal.values[i] !== null;
+    const open = (i) => asked(i) && !this.meets(i, believed);
     const rows = space.attributes.map((_, i) => i);
-    const shown = rows.filter((i) => this.all || wrong(i) || asked(i) || space.attributes[i].kind !== "binary" || believed[i]);
+    const shown = rows.filter((i) => this.all || wrong(i) || open(i) || space.attributes[i].kind !== "binary" || believed[i]);
     shown.sort((a, b) => Number(asked(b)) - Number(asked(a)) || a - b);
     const errors = rows.filter(wrong).length;
     this.note.textContent = !certainty
@@ -76,12 +79,17 @@ export class BeliefView {
     this.more.textContent = this.all ? "Show fewer" : `Show all ${rows.length} attributes`;
   }
 
+  meets(i, believed) {
+    const { values, at_least } = this.film.goal;
+    return meetsGoal({ values: values.map((value, j) => (j === i ? value : null)), at_least }, believed);
+  }
+
   row(i, believed, truth, certainty, asked, wrong) {
-    const { space, goal } = this.film;
-    const met = asked && meetsGoal({ values: goal.values.map((v, j) => (j === i ? v : null)), at_least: goal.at_least }, believed);
+    const { space } = this.film;
+    const met = asked && this.meets(i, believed);
     const mark = asked ? element("span", { class: met ? "mark good" : "mark", title: met ? "as the goal asks" : "not yet as the goal asks" }, met ? "✓" : "○") : element("span", { class: "mark" });
     const word = space.value(i, believed[i]);
-    const parts = [mark, element("span", { class: "name" }, space.name(i)), swatch(word), element("span", { class: "value" }, word)];
+    const parts = [mark, element("span", { class: "name" }, space.name(i)), element("span", { class: "value" }, swatch(word), word)];
     if (certainty && certainty[i] < 0.99) parts.push(element("span", { class: "soft" }, percent(certainty[i])));
     if (wrong) parts.push(element("span", { class: "bad" }, `truth: ${space.value(i, truth[i])}`));
     return element("li", { class: wrong ? "wrong" : "" }, parts);

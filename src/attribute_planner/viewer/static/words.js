@@ -21,6 +21,10 @@ export function evidenceWords(edge) {
   return `${Math.round(edge.successes).toLocaleString("en")} of ${Math.max(Math.round(edge.attempts), 1).toLocaleString("en")}`;
 }
 
+function few(words, most) {
+  return words.length > most ? `${words.slice(0, most).join(", ")} +${words.length - most}` : words.join(", ");
+}
+
 export function swatchOf(word) {
   return SWATCHES.has(word) ? word : null;
 }
@@ -48,21 +52,40 @@ export class Space {
     return attribute.kind === "integer" ? this.value(i, number) : attribute.values[number];
   }
 
-  // What changes from one set to another: what says most comes first, which is what becomes true and rarely is.
+  // Attributes that change, those that say most first: a number that grows, and what becomes true and rarely is.
+  changed(before, after) {
+    const indices = before.map((_, i) => i).filter((i) => before[i] !== after[i]);
+    const weight = (i) => {
+      const { kind, share } = this.attributes[i];
+      if (kind === "binary") return after[i] ? share : 2;
+      return kind === "integer" && after[i] < before[i] ? 2 : -1;
+    };
+    return indices.sort((a, b) => weight(a) - weight(b) || a - b);
+  }
+
   changes(before, after) {
-    const changed = before.map((_, i) => i).filter((i) => before[i] !== after[i]);
-    const weight = (i) => (this.attributes[i].kind !== "binary" ? -1 : after[i] ? this.attributes[i].share : 2);
-    changed.sort((a, b) => weight(a) - weight(b) || a - b);
-    return changed.map((i) => {
+    return this.changed(before, after).map((i) => {
       const binary = this.attributes[i].kind === "binary";
       return binary ? `${after[i] ? "" : "not "}${this.name(i)}` : `${this.name(i)} → ${this.value(i, after[i])}`;
     });
   }
 
   change(before, after, most = Infinity) {
-    const changes = this.changes(before, after);
-    if (changes.length <= most) return changes.join(", ") || "no change";
-    return `${changes.slice(0, most).join(", ")} +${changes.length - most}`;
+    return few(this.changes(before, after), most) || "no change";
+  }
+
+  // What a goal asks for and does not hold in a set, in a few words.
+  wishes(goal, values, most) {
+    const asked = goal.values.map((value, i) => value ?? values[i]);
+    const met = (i) => goal.at_least[i] && values[i] >= asked[i];
+    const missing = this.changed(values, asked).filter((i) => !met(i));
+    const words = missing.map((i) => {
+      const binary = this.attributes[i].kind === "binary";
+      const sign = goal.at_least[i] ? "≥ " : "";
+      return binary ? `${asked[i] ? "" : "not "}${this.name(i)}` : `${this.name(i)} ${sign}${this.value(i, asked[i])}`;
+    });
+    const kept = goal.values.filter((value) => value !== null).length > missing.length;
+    return words.length ? `${few(words, most)}${kept ? " · others as now" : ""}` : "what holds now";
   }
 
   // What holds in a set: the names of what is true, and the values of the rest.
