@@ -44,6 +44,12 @@ def line_agent() -> Agent:
 
 
 @pytest.fixture(scope="session")
+def weak_agent() -> Agent:
+    """An agent on the line whose policy is not trained."""
+    return agent_of(LINE, with_drawn_weights(lambda key: GoalPolicy(LINE.spec, 7, key=key)))
+
+
+@pytest.fixture(scope="session")
 def hostile_agent() -> Agent:
     return agent_of(HOSTILE_WORLD, with_drawn_weights(lambda key: GoalPolicy(HOSTILE_WORLD.spec, 2, key=key)))
 
@@ -68,8 +74,10 @@ def training_run(tmp_path: Path) -> RunDirectory:
 
 
 @pytest.fixture
-def runs(line_agent: Agent, hostile_agent: Agent, training_run: RunDirectory, tmp_path: Path) -> Runs:
-    known = {"line": line_agent, HOSTILE: hostile_agent}
+def runs(
+    line_agent: Agent, hostile_agent: Agent, weak_agent: Agent, training_run: RunDirectory, tmp_path: Path
+) -> Runs:
+    known = {"line": line_agent, HOSTILE: hostile_agent, "weak": weak_agent}
     entries = {name: Entry(name, tmp_path) for name in known} | {"begun": Entry("begun", training_run.path, LINE)}
 
     def load(entry: Entry) -> Agent:

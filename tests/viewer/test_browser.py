@@ -30,10 +30,10 @@ def training(tmp_path_factory: pytest.TempPathFactory) -> RunDirectory:
 
 
 @pytest.fixture(scope="module")
-def address(line_agent: Agent, hostile_agent: Agent, training: RunDirectory) -> Iterator[str]:
-    """The address of a viewer of three small runs and of a shipped agent."""
-    known = {"line": line_agent, HOSTILE: hostile_agent}
-    entries = {name: Entry(name, training.path, LINE) for name in ("line", HOSTILE, "begun")}
+def address(line_agent: Agent, hostile_agent: Agent, weak_agent: Agent, training: RunDirectory) -> Iterator[str]:
+    """The address of a viewer of four small runs and of a shipped agent."""
+    known = {"line": line_agent, HOSTILE: hostile_agent, "weak": weak_agent}
+    entries = {name: Entry(name, training.path, LINE) for name in (*known, "begun")}
     entries["switches"] = entries_of(None)["switches"]
 
     def load(entry: Entry) -> Agent:
@@ -102,6 +102,16 @@ def test_a_goal_is_set_and_reached_and_the_episode_is_scrubbed(tab: Tab):
     tab.wait("document.querySelector('.scene-status').textContent === 'At the start'")
     tab.press(" ", " ")
     tab.wait("document.querySelector('.scene-status.good')")
+
+
+def test_a_failing_run_says_what_failed_and_what_is_believed_now(tab: Tab):
+    open_run(tab, "weak")
+    set_number(tab, 3)
+    tab.value("viewer.player.speed.value = '3'; viewer.player.toggle()")
+    tab.wait("document.querySelector('.scene-status.bad')")
+    assert "drifted: arrived elsewhere" in text(tab, ".plan .drifted") and "90 % → 5 %" in text(tab, ".plan .drifted")
+    tab.value("viewer.player.seek(8)")
+    assert "90 % · 900 of 1,000 · now < 1 %" in text(tab, ".plan .now")
 
 
 def test_a_goal_that_cannot_be_reached_says_why_and_offers_the_nearest(tab: Tab):

@@ -94,6 +94,17 @@ def test_an_episode_is_the_one_that_reach_runs_with_this_seed(tab: Tab, line_age
     assert result == {"success": True, "reason": "", "steps": episode.steps, "transitions": 3, "replans": 0}
 
 
+def test_an_attempt_that_fails_tells_its_evidence_and_what_is_believed_of_another(runs: Runs):
+    tab = Tab(runs)
+    tab.ask("open", run="weak", seed=0)
+    tab.ask("begin", goal="n=3")
+    frames = tab.ask("step", count=8)["frames"]
+    failed = next(frame["event"] for frame in frames if frame.get("event") and frame["event"]["kind"] == "drifted")
+    assert (failed["source"], failed["target"], failed["replanned"]) == ([1], [2], True)
+    assert (failed["edge"]["successes"], failed["edge"]["attempts"]) == (900, 1000)
+    assert failed["posterior"] < failed["probability"] == pytest.approx(0.9)
+
+
 @pytest.mark.parametrize(
     ("message", "error"),
     [
