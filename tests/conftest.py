@@ -82,6 +82,7 @@ LONGEST = (
     "tests/phases/test_forward_model.py",
     "tests/environments/test_registry.py",
     "tests/command_line/test_commands.py",
+    "tests/test_ray_cluster.py",
     "tests/viewer/test_browser.py",
     "tests/phases/test_practise.py",
     "tests/phases/test_explore.py",

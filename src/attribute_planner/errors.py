@@ -53,6 +53,10 @@ class ConfigurationError(AttributePlannerError):
     """A setting outside its range."""
 
 
+class ClusterLostError(AttributePlannerError):
+    """A Ray cluster whose head does not answer any more. What was saved before is kept."""
+
+
 class NumericalError(AttributePlannerError):
     """A loss, a gradient or a weight that is not finite. The state before it is kept."""
 

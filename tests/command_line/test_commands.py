@@ -365,6 +365,10 @@ def test_reproduce_does_nothing_again_and_writes_the_report(capsys: Printed, tmp
         (["weather"], "no table 'weather'"),
         (["--runs", "paper-nobody"], "no run 'paper-nobody'"),
         (["--seeds", "0"], "seeds must be greater than zero"),
+        (["--cores", "2"], "--cores needs --cluster"),
+        (["--cluster", "local", "--memory", "0"], "memory must be greater than zero"),
+        (["--cluster", "local", "--processes", "2"], "--processes cannot be combined with --cluster"),
+        (["--cluster", "local", "--only-train"], "--only-train with --cluster needs --work"),
     ],
 )
 def test_reproduce_says_what_does_not_exist(arguments: list[str], message: str, capsys: Printed):

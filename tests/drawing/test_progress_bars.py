@@ -1,5 +1,6 @@
 import pytest
 
+from attribute_planner.drawing import progress_bars
 from attribute_planner.drawing.progress_bars import ProgressBars
 from attribute_planner.recorder import PRODUCTS
 
@@ -34,6 +35,24 @@ def test_the_inverse_model_shows_its_loss(capsys: pytest.CaptureFixture[str]):
     bars.show("inverse", 1.0, {"updates": 10, "loss": 0.25})
     bars.close()
     assert capsys.readouterr().err.split() == ["inverse", "100%", "loss", "0.250"]
+
+
+def test_steps_per_second_workers_and_restarts_are_shown(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    now = 100.0
+    monkeypatch.setattr(progress_bars.time, "monotonic", lambda: now)
+    bars, workers = ProgressBars(), {"workers": 4, "worker_restarts": 1}
+    for seconds, phase, steps in ((9.0, "explore", 1_000), (2.0, "explore", 4_000), (5.0, "practise", 500)):
+        now += seconds
+        bars.show(phase, 1.0, {"steps": steps, **workers})
+    now += 0.5
+    bars.show("explore", 1.0, {"steps": 4_100, **workers})  # the time of practice is not that of exploring
+    bars.close()
+    shown = ["", "1,500 steps/s, ", "", "200 steps/s, "]
+    assert [line.split("%  ")[1] for line in capsys.readouterr().err.splitlines()] == [
+        f"{speed}4 workers, 1 restarts" for speed in shown
+    ]
 
 
 def test_a_long_metric_stays_on_one_line(capsys: pytest.CaptureFixture[str]):

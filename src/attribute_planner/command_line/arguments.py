@@ -14,6 +14,7 @@ def shown_as(metavar: str) -> Any:
 Run = Annotated[str, tyro.conf.Positional, shown_as("RUN")]
 Names = Annotated[tuple[str, ...], shown_as("[NAME ...]")]
 OptionalGoal = Annotated[str | None, shown_as("GOAL")]
+OptionalFloat = Annotated[float | None, shown_as("FLOAT")]
 OptionalInt = Annotated[int | None, shown_as("INT")]
 OptionalName = Annotated[str | None, shown_as("NAME")]
 OptionalEnv = Annotated[str | None, shown_as("ENV")]

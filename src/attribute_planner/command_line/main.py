@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Sequence
 
-from attribute_planner.errors import AttributePlannerError
+from attribute_planner.errors import AttributePlannerError, ClusterLostError
 from attribute_planner.interruption import handled_signals
 
 
@@ -18,6 +18,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             from attribute_planner.command_line.commands import run_command
 
             return run_command(arguments)
+        except ClusterLostError as lost:
+            # Without the head, Ray does not let a process end in order.
+            signals.end(str(lost), 1)
+            raise
         except (AttributePlannerError, OSError) as mistake:
             signals.say(str(mistake))
             return signals.exit_code if signals.received else 1

@@ -1,13 +1,23 @@
 """`attribute-planner reproduce`."""
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
-from attribute_planner.command_line.arguments import Names, OptionalInt, OptionalPath, shown_as
+from attribute_planner.command_line.arguments import (
+    Names,
+    OptionalFloat,
+    OptionalInt,
+    OptionalName,
+    OptionalPath,
+    shown_as,
+)
 from attribute_planner.command_line.printing import console, messages, print_json
 from attribute_planner.command_line.strangers import STRANGERS, reproduce_strangers
+
+if TYPE_CHECKING:
+    from attribute_planner.experiments.cluster.resources import ClusterConfig
 
 
 def reproduce(
@@ -23,6 +33,10 @@ def reproduce(
     work: OptionalPath = None,
     report: OptionalPath = None,
     docs: Annotated[tuple[Path, ...], shown_as("[PATH ...]")] = (),
+    cluster: OptionalName = None,
+    cores: OptionalFloat = None,
+    gpus: OptionalFloat = None,
+    memory: OptionalFloat = None,
     json: bool = False,
 ) -> int:
     """Reproduce the tables of the paper, and our own; or `strangers`, the suite of public environments.
@@ -45,6 +59,12 @@ def reproduce(
             measured.
         report: Path of the report. Default: REPRODUCTION.md (reproduction/small.md at the scale `small`).
         docs: Documents to update: their tables between marks of the form `<!-- results: TABLE -->` are regenerated.
+        cluster: Do the runs on the machines of a Ray cluster: its address, `auto` for that in RAY_ADDRESS, or `local`
+            to start one on this machine. Run directories are temporary, unless --work is a folder that all machines
+            share.
+        cores: With --cluster: cores per run. Default: 1.
+        gpus: With --cluster: share of a GPU per run. Default: 0.25 if the cluster has GPUs.
+        memory: With --cluster: GiB of memory per run. Default: 2.
         json: Print the list of runs as JSON.
     """
     from attribute_planner.errors import ConfigurationError
@@ -59,6 +79,9 @@ def reproduce(
     for name, number in (("seeds", seeds), ("processes", processes)):
         if number is not None:
             require_positive(name, number)
+    machines = cluster_config(cluster, work, processes, cores=cores, gpus=gpus, memory=memory)
+    if machines is not None and only_train and work is None:
+        raise ConfigurationError("--only-train with --cluster needs --work: a folder that all machines share.")
     if STRANGERS in tables:
         if len(tables) > 1 or only_train or docs:
             raise ConfigurationError(f"`{STRANGERS}` cannot be combined with tables, --only-train or --docs.")
@@ -72,6 +95,7 @@ def reproduce(
             records=records,
             work=work,
             report=report,
+            cluster=machines,
             json=json,
         )
     folders = Folders(records or RECORDS, work or WORK)
@@ -79,7 +103,7 @@ def reproduce(
     failed = []
     if not dry_run:
         use_compilation_cache(folders.work / COMPILED)
-        failed = run_all(chosen, folders, processes, _say, only_train=only_train)
+        failed = run_all(chosen, folders, processes, _say, only_train=only_train, cluster=machines)
         _write(report or REPORTS[scale], docs, folders.records, scale)
     listed = [described(run, folders.records) for run in chosen]
     if json:
@@ -92,6 +116,23 @@ def reproduce(
     for run in failed:
         messages.print(f"attribute-planner: run {run.name} is not recorded; see its output above.")
     return 1 if failed else 0
+
+
+def cluster_config(
+    address: str | None, work: Path | None, processes: int, **amounts: float | None
+) -> "ClusterConfig | None":
+    """The Ray cluster on which runs are done, and what each of them reserves; `None` for this machine."""
+    from attribute_planner.errors import ConfigurationError
+    from attribute_planner.experiments.cluster.resources import ClusterConfig
+
+    given = {name: amount for name, amount in amounts.items() if amount is not None}
+    if address is None:
+        if given:
+            raise ConfigurationError(f"--{next(iter(given))} needs --cluster.")
+        return None
+    if processes > 1:
+        raise ConfigurationError("--processes cannot be combined with --cluster, whose resources decide.")
+    return ClusterConfig(address, work=None if work is None else work.absolute(), **given)
 
 
 def _write(report: Path, docs: tuple[Path, ...], records: Path, scale: str) -> None:

@@ -1,8 +1,14 @@
 """`attribute-planner reproduce strangers`."""
 
+from __future__ import annotations
+
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from attribute_planner.command_line.printing import console, messages, print_json
+
+if TYPE_CHECKING:
+    from attribute_planner.experiments.cluster.resources import ClusterConfig
 
 STRANGERS = "strangers"
 """The name of the suite on the command line."""
@@ -19,6 +25,7 @@ def reproduce_strangers(
     records: Path | None,
     work: Path | None,
     report: Path | None,
+    cluster: ClusterConfig | None,
     json: bool,
 ) -> int:
     """Train and measure every environment of the suite, or only list the runs; returns the exit status."""
@@ -34,7 +41,7 @@ def reproduce_strangers(
     failed = []
     if not dry_run:
         use_compilation_cache(folders.work / COMPILED)
-        failed = run_suite(chosen, folders, processes, lambda line: messages.print(line, markup=False))
+        failed = run_suite(chosen, folders, processes, lambda line: messages.print(line, markup=False), cluster)
         write_report(path, folders.records, scale)
     done = {run.name: is_recorded(folders.records, run) for run in chosen}
     if json:

@@ -7,6 +7,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+SPEED = {"steps_per_second": "{:,.0f} steps/s"}
 WORKERS = {"workers": "{} workers", "worker_restarts": "{} restarts"}
 
 SHOWN = {
@@ -15,6 +16,7 @@ SHOWN = {
         "sets": "{:,} sets",
         "edges": "{:,} edges",
         "unseen_values": "{:,} declared values not seen",
+        **SPEED,
         **WORKERS,
     },
     "forward_model": {"error": "error {:.2%}"},
@@ -23,6 +25,7 @@ SHOWN = {
         "success": "{:.1%} of attempts succeed",
         "goals_reached": "last measurement: {:.0%} of goals reached",
         "weakest_edge": "weakest edge on plans: {}",
+        **SPEED,
         **WORKERS,
     },
     "refine": {"findings": "{0[0]}"},
@@ -53,10 +56,12 @@ class ProgressBars:
         self._tasks: dict[str, TaskID] = {}
         self._last: dict[str, dict[str, Any]] = {}
         self._last_line = 0.0
+        self._last_report = time.monotonic()
 
     def show(self, phase: str, done: float, metrics: dict[str, Any]) -> None:
         """Update the bar of a phase, of which the fraction `done` is complete."""
-        known = self._last[phase] = self._last.get(phase, {}) | metrics
+        before = self._last.get(phase, {})
+        known = self._last[phase] = before | metrics | self._speed(before, metrics)
         metric = ", ".join(text.format(known[name]) for name, text in SHOWN[phase].items() if name in known)
         if self._bars.disable:
             self._print_line(phase, done, metric)
@@ -66,6 +71,14 @@ class ProgressBars:
 
     def close(self) -> None:
         self._bars.stop()
+
+    def _speed(self, before: dict[str, Any], metrics: dict[str, Any]) -> dict[str, float]:
+        """Environment steps per second since the last report of any phase, if this is not the first of its phase."""
+        now = time.monotonic()
+        since, self._last_report = now - self._last_report, now
+        if "steps" not in before or "steps" not in metrics or since <= 0:
+            return {}
+        return {"steps_per_second": (metrics["steps"] - before["steps"]) / since}
 
     def _print_line(self, phase: str, done: float, metric: str) -> None:
         now = time.monotonic()

@@ -11,9 +11,12 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 
+from attribute_planner.experiments.cluster.resources import ClusterConfig
+from attribute_planner.experiments.cluster.running import run_on_cluster
 from attribute_planner.experiments.estimates import seconds_of
 from attribute_planner.experiments.records import is_recorded, read_record
 from attribute_planner.experiments.run_one import Folders, Say, is_current, run_one
@@ -29,9 +32,18 @@ COMPILED = "compiled"
 
 
 def run_all(
-    runs: Iterable[Run], folders: Folders, processes: int = 1, say: Say = print, *, only_train: bool = False
+    runs: Iterable[Run],
+    folders: Folders,
+    processes: int = 1,
+    say: Say = print,
+    *,
+    only_train: bool = False,
+    cluster: ClusterConfig | None = None,
 ) -> list[Run]:
-    """Complete the runs that are not recorded yet, or only their training; returns those that failed."""
+    """Complete the runs that are not recorded yet, or only their training; returns those that failed.
+
+    cluster: a Ray cluster whose machines do it, instead of this one.
+    """
 
     def is_done(run: Run) -> bool:
         if not only_train:
@@ -40,6 +52,10 @@ def run_all(
         return record is not None and is_current(record, run)
 
     missing = [run for run in runs if not is_done(run)]
+    if cluster is not None:
+        longest_first = sorted(missing, key=seconds_of, reverse=True)
+        run_on_cluster(longest_first, partial(run_one, only_train=only_train), cluster, folders.records, say)
+        return [run for run in missing if not is_done(run)]
     if processes > 1:
 
         def start(piece: Sequence[Run]) -> subprocess.Popen:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import pickle
-import socket
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from attribute_planner.environments.faults import first_line
 from attribute_planner.environments.gymnasium_bridge.batch_arrays import BatchArrays
+from attribute_planner.environments.workers.head import HeadWatch, why_no_answer
 from attribute_planner.environments.workers.process import SECONDS_TO_END, Batch, WorkerLostError
 from attribute_planner.environments.workers.remote import INPUTS, OUTPUTS, RemoteServer, package_version
 from attribute_planner.errors import ConfigurationError
@@ -21,20 +24,40 @@ from attribute_planner.errors import ConfigurationError
 LOCAL, AUTO = "local", "auto"
 """A cluster on this machine that ends with the training; and the one that `RAY_ADDRESS` names."""
 
-SECONDS_TO_CONNECT = 5.0
+CLIENT = "ray://"
+"""Before the address of a cluster that this machine is no part of."""
+
+LOOK_SECONDS = 1.0
+"""How often to look whether the head is lost while a worker does not answer."""
+
+
+@dataclass(frozen=True)
+class Connection:
+    """A cluster that this process is connected to.
+
+    cores: its number of cores.
+    head: tells whether its head is lost.
+    """
+
+    cores: int
+    head: HeadWatch
 
 
 @contextmanager
-def connected(cluster: str) -> Iterator[int]:
-    """Connect to a Ray cluster: `local`, `auto` or an address. Gives its number of cores."""
+def connected(cluster: str) -> Iterator[Connection]:
+    """Connect to a Ray cluster: `local`, `auto` or an address."""
     ray = _imported_ray(cluster)
     was_connected = ray.is_initialized()
     if not was_connected:
         _connect(ray, cluster)
+    head = HeadWatch(_head_address(ray, cluster))
     try:
-        yield int(ray.cluster_resources().get("CPU", 0))
+        with head.looking():
+            yield Connection(int(ray.cluster_resources().get("CPU", 0)), head)
     finally:
-        if not was_connected:
+        if head.is_lost:  # Ray would wait for it for a minute, and then end the process
+            atexit.unregister(ray.shutdown)
+        elif not was_connected:
             ray.shutdown()
 
 
@@ -51,30 +74,41 @@ def _imported_ray(cluster: str) -> Any:
 def _connect(ray: Any, cluster: str) -> None:
     if cluster == AUTO and not os.environ.get("RAY_ADDRESS"):
         raise ConfigurationError("cluster='auto': RAY_ADDRESS is not set; give the address of the cluster, or 'local'.")
-    address = os.environ["RAY_ADDRESS"] if cluster == AUTO else cluster
-    options: dict[str, Any] = {"log_to_driver": False, "include_dashboard": False}
+    address = _address(cluster)
+    options: dict[str, Any] = {}
     if cluster == LOCAL:
         # On this machine, workers find the same modules as this process.
-        options["runtime_env"] = {"env_vars": {"PYTHONPATH": os.pathsep.join(sys.path)}}
+        modules = {"env_vars": {"PYTHONPATH": os.pathsep.join(sys.path)}}
+        options = {"include_dashboard": False, "runtime_env": modules}
     else:
         _require_answer(address)
-        options = {"address": address, "log_to_driver": False}
     try:
-        ray.init(**options)
+        ray.init(address=address, log_to_driver=False, logging_level="warning", **options)
     except Exception as error:
         raise ConfigurationError(
             f"The Ray cluster {address} cannot be used: {type(error).__name__}: {first_line(str(error))}"
         ) from error
 
 
+def _address(cluster: str) -> str:
+    return os.environ.get("RAY_ADDRESS", AUTO) if cluster == AUTO else cluster
+
+
+def _head_address(ray: Any, cluster: str) -> str:
+    """Where the head listens; for a client, where it is connected to."""
+    address = _address(cluster)
+    if address.startswith(CLIENT):
+        return address.removeprefix(CLIENT)
+    return ray.get_runtime_context().gcs_address
+
+
 def _require_answer(address: str) -> None:
     """An error at once, and not after a minute, if nobody listens at the address."""
-    host, _, port = address.removeprefix("ray://").rpartition(":")
+    host, _, port = address.removeprefix(CLIENT).rpartition(":")
     if not host or not port.isdecimal():
         raise ConfigurationError(f"cluster={address!r} is not an address: it must be like 10.0.0.1:6379, or 'local'.")
-    try:
-        socket.create_connection((host, int(port)), SECONDS_TO_CONNECT).close()
-    except OSError as error:
+    error = why_no_answer(address.removeprefix(CLIENT))
+    if error is not None:
         raise ConfigurationError(f"No Ray cluster answers at {address}: {first_line(str(error))}.") from error
 
 
@@ -85,13 +119,13 @@ def num_cluster_workers(wanted: int | None, cores: int, num_envs: int) -> int:
     return min(cores if wanted is None else wanted, num_envs)
 
 
-def ray_workers() -> Callable[[], RayWorker]:
+def ray_workers(head: HeadWatch) -> Callable[[], RayWorker]:
     """Starts actors. The first ones reserve a core each; one that replaces another runs wherever there is a machine."""
     started: set[RayWorker] = set()
 
     def start() -> RayWorker:
         lost = any(each.is_lost for each in started)
-        worker = RayWorker(num_cpus=0 if lost else 1)
+        worker = RayWorker(head, num_cpus=0 if lost else 1)
         started.add(worker)
         return worker
 
@@ -101,10 +135,10 @@ def ray_workers() -> Callable[[], RayWorker]:
 class RayWorker:
     """A Ray actor that runs environments; the rows of a batch travel with each message."""
 
-    def __init__(self, num_cpus: float) -> None:
+    def __init__(self, head: HeadWatch, num_cpus: float) -> None:
         import ray  # pyright: ignore[reportMissingImports]
 
-        self._ray: Any = ray
+        self._ray, self._head = ray, head
         actor: Any = ray.remote(num_cpus=num_cpus, scheduling_strategy="SPREAD", max_restarts=0)(RemoteServer)
         self._actor: Any = actor.remote(package_version())
         self._batches: dict[int, tuple[BatchArrays, slice]] = {}
@@ -134,13 +168,13 @@ class RayWorker:
         reference, number = self._pending.pop(0)
         count = 1 if number is None else max(self._batches[number][1].stop - self._batches[number][1].start, 1)
         try:
-            kind, result, outputs = self._ray.get(reference, timeout=timeout * count)
+            kind, result, outputs = self._reply(reference, timeout * count)
         except self._ray.exceptions.GetTimeoutError:
             self.kill()
             raise WorkerLostError(f"did not answer within {timeout * count:g} s", hung=True) from None
         except self._ray.exceptions.RayError as error:
             self.kill()
-            raise WorkerLostError(f"was lost ({_last_line(error)})") from None
+            raise WorkerLostError(f"was lost ({last_line(error)})") from None
         if number is not None:
             arrays, rows = self._batches[number]
             asked = arrays.which[rows]
@@ -148,8 +182,20 @@ class RayWorker:
                 getattr(arrays, name)[rows][asked] = outputs[name][asked]
         return kind, result
 
+    def _reply(self, reference: Any, timeout: float) -> Any:
+        """What the actor returns. It may do so after the head is lost, but no worker could be replaced."""
+        until = time.monotonic() + timeout
+        while True:
+            self._head.require()
+            left = until - time.monotonic()
+            try:
+                return self._ray.get(reference, timeout=max(min(left, LOOK_SECONDS), 0))
+            except self._ray.exceptions.GetTimeoutError:
+                if left <= LOOK_SECONDS:
+                    raise
+
     def close(self) -> None:
-        if not self.is_lost:
+        if not (self.is_lost or self._head.is_lost):
             with suppress(Exception):
                 self._ray.get(self._actor.handle.remote(("end",), None), timeout=SECONDS_TO_END)
             self.kill()
@@ -157,11 +203,12 @@ class RayWorker:
 
     def kill(self) -> None:
         self.is_lost, self._pending = True, []
-        with suppress(Exception):
-            self._ray.kill(self._actor)
+        if not self._head.is_lost:
+            with suppress(Exception):
+                self._ray.kill(self._actor)
 
 
-def _last_line(error: Exception) -> str:
+def last_line(error: Exception) -> str:
     """The last line of Ray's message, which names the cause."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return f"{type(error).__name__}: {lines[-1][:200] if lines else 'no message'}"

@@ -107,7 +107,8 @@ def cluster_workers(
         raise ConfigurationError(f"cluster={cluster!r}: {env.name} is not made by ap.from_gymnasium.")
     from attribute_planner.environments.workers.cluster import connected, num_cluster_workers, ray_workers
 
-    with connected(cluster) as cores:
-        count = num_cluster_workers(num_workers, cores, num_envs)
-        with worker_processes(env, count, step_timeout=step_timeout, say=say, new_worker=ray_workers()) as pool:
+    with connected(cluster) as connection:
+        count = num_cluster_workers(num_workers, connection.cores, num_envs)
+        start = ray_workers(connection.head)
+        with worker_processes(env, count, step_timeout=step_timeout, say=say, new_worker=start) as pool:
             yield pool

@@ -12,6 +12,8 @@ from pathlib import Path
 
 from attribute_planner.configuration import config_for
 from attribute_planner.environments.gymnasium_bridge import GymnasiumEnvironment
+from attribute_planner.experiments.cluster.resources import ClusterConfig
+from attribute_planner.experiments.cluster.running import run_on_cluster
 from attribute_planner.experiments.planner_run import trained_of
 from attribute_planner.experiments.records import Record, is_recorded, write_record
 from attribute_planner.experiments.run_one import Folders, Say, measure, new_record
@@ -81,22 +83,31 @@ def suite_runs(
     return named_runs(runs_in(worlds, runs), names)
 
 
-def run_suite(runs: Sequence[Run], folders: Folders, processes: int, say: Say) -> list[Run]:
-    """Complete the runs that are not recorded yet; returns those that failed. Peers need their package."""
+def run_suite(
+    runs: Sequence[Run], folders: Folders, processes: int, say: Say, cluster: ClusterConfig | None = None
+) -> list[Run]:
+    """Complete the runs that are not recorded yet; returns those that failed. Peers need their package.
+
+    cluster: a Ray cluster whose machines do it, instead of this one.
+    """
     possible = [run for run in runs if can_run(run)]
     if len(possible) < len(runs):
         say(f"{len(runs) - len(possible)} runs are left out: Stable-Baselines3 is not installed (extra `peers`).")
-    missing = [run for run in possible if not is_recorded(folders.records, run)]
-    if processes == 1:
-        return [run for run in missing if not _succeeds(run, folders, say)]
-
-    def start(piece: Sequence[Run]) -> subprocess.Popen:
-        return subprocess.Popen(_command(piece[0], folders))
 
     def is_done(run: Run) -> bool:
         return is_recorded(folders.records, run)
 
-    run_in_processes([[run] for run in missing], processes, start, is_done, say)
+    missing = [run for run in possible if not is_done(run)]
+    if cluster is not None:
+        run_on_cluster(missing, run_stranger, cluster, folders.records, say)
+    elif processes == 1:
+        return [run for run in missing if not _succeeds(run, folders, say)]
+    else:
+
+        def start(piece: Sequence[Run]) -> subprocess.Popen:
+            return subprocess.Popen(_command(piece[0], folders))
+
+        run_in_processes([[run] for run in missing], processes, start, is_done, say)
     return [run for run in missing if not is_done(run)]
 
 
@@ -104,12 +115,11 @@ def _succeeds(run: Run, folders: Folders, say: Say) -> bool:
     """Complete a run; an exception is reported and not raised."""
     started = time.monotonic()
     try:
-        record = run_stranger(run, folders)
+        run_stranger(run, folders, say)
     except Exception:
         say(f"{run.name}: failed\n{traceback.format_exc()}")
         return False
-    success = ", ".join(f"{result.success:.0%}" for result in record.results)
-    say(f"{run.name}: {success}; done after {time.monotonic() - started:.0f} s")
+    say(f"{run.name}: done after {time.monotonic() - started:.0f} s")
     return True
 
 
@@ -124,7 +134,7 @@ def can_run(run: Run) -> bool:
     return run.spec.model in (PLANNER, RANDOM) or is_installed()
 
 
-def run_stranger(run: Run, folders: Folders) -> Record:
+def run_stranger(run: Run, folders: Folders, say: Say) -> Record:
     """Train and measure one method on one world, and write the record. An interrupted run starts again."""
     budget, world = BUDGETS[run.scale], make_world(run.spec.environment)
     steps = budget.steps or config_for(world).steps
@@ -135,6 +145,7 @@ def run_stranger(run: Run, folders: Folders) -> Record:
     results = [measure(trained, each, budget.episodes, run.seed) for each in run.spec.measurements]
     record = replace(new_record(run, trained, command_of(run)), results=results)
     write_record(folders.records, record)
+    say(f"{run.name}: {', '.join(f'{result.success:.0%}' for result in results)}")
     world.close()
     return record
 
