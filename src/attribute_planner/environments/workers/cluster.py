@@ -7,6 +7,7 @@ import os
 import pickle
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -83,7 +84,10 @@ def _connect(ray: Any, cluster: str) -> None:
     else:
         _require_answer(address)
     try:
-        ray.init(address=address, log_to_driver=False, logging_level="warning", **options)
+        with warnings.catch_warnings():
+            # JAX warns of forked processes; Ray's execute another program at once.
+            warnings.filterwarnings("ignore", message=r"os\.fork\(\) was called", category=RuntimeWarning)
+            ray.init(address=address, log_to_driver=False, logging_level="warning", **options)
     except Exception as error:
         raise ConfigurationError(
             f"The Ray cluster {address} cannot be used: {type(error).__name__}: {first_line(str(error))}"
