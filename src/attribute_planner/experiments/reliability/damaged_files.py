@@ -10,7 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from attribute_planner.configuration import TrainConfig, default_config
 from attribute_planner.data.dataset import Dataset
 from attribute_planner.errors import AttributePlannerError
 from attribute_planner.experiments.reliability.mutations import DAMAGE, FORGERIES, Forgery
+from attribute_planner.experiments.reliability.processes import two_at_a_time
 from attribute_planner.experiments.reliability.row import Row
 from attribute_planner.files.array_file import array_bytes
 from attribute_planner.files.manifest import read_manifest
@@ -36,6 +37,8 @@ FORGED_SHARE = 0.3
 """Fraction of the mutations after which the manifest is written again, so that it notices nothing."""
 MAX_SECONDS = 60.0
 """A file that takes longer hangs the program."""
+SECONDS_TO_PREPARE = 300.0
+"""The same for the first load of all agents, which compiles what loading needs."""
 MAX_MEMORY = 2**34
 """Bytes of address space of the process that loads."""
 SMALL = 3_000_000
@@ -48,7 +51,9 @@ def measure(mutations: int = 10_000, seed: int = 0) -> Row:
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         train_small(Path(folder) / "run")
-        outcomes = list(outcomes_of(mutations, seed, Path(folder)))
+        halves = (0, mutations // 2), (mutations // 2, mutations)
+        both = two_at_a_time(partial(outcomes_between, *half, seed, Path(folder)) for half in halves)
+        outcomes = [outcome for half in both for outcome in half]
     counts = Counter(each["outcome"] for each in outcomes)
     events = sorted({event for each in outcomes for event in each["events"]})
     wrong = counts["wrong"] + counts["hang"] + counts["traceback"] + counts["lines"]
@@ -80,41 +85,42 @@ def train_small(path: Path) -> None:
     train("switches", seed=0, config=config, run_dir=path)
 
 
-def outcomes_of(mutations: int, seed: int, folder: Path) -> Iterator[dict[str, Any]]:
-    """The outcome of each mutation, from a process that is started again after a hang."""
-    number = 0
-    while number < mutations:
-        arguments = [str(folder), str(seed), str(number), str(mutations)]
+def outcomes_between(first: int, last: int, seed: int, folder: Path) -> list[dict[str, Any]]:
+    """The outcomes of the mutations with these numbers, from a process that is started again after a hang."""
+    return list(_outcomes(first, last, seed, folder))
+
+
+def _outcomes(number: int, last: int, seed: int, folder: Path) -> Iterator[dict[str, Any]]:
+    while number < last:
+        arguments = [str(folder), str(seed), str(number), str(last)]
         command = [sys.executable, "-m", __name__, *arguments]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder) as child:
-            for line in lines_of(child):
+            for line in printed_by(child):
                 if line is None or not line.startswith("{"):
                     if line is not None and line.strip() == PREPARED:
                         continue
                     child.kill()
                     fault = "hang" if line is None else "traceback"
                     message = "" if line is None else (child.stderr.read() if child.stderr else "")[-300:]
-                    yield {
-                        "outcome": fault,
-                        "events": [],
-                        "name": "",
-                        "mutation": "",
-                        "number": number,
-                        "message": message,
-                    }
+                    yield NO_OUTCOME | {"outcome": fault, "number": number, "message": message}
                     number += 1
                     break
                 yield json.loads(line)
                 number += 1
 
 
-def lines_of(child: subprocess.Popen[str]) -> Iterator[str | None]:
+NO_OUTCOME: dict[str, Any] = {"events": [], "name": "", "mutation": ""}
+"""What is known of a mutation that has ended the process."""
+
+
+def printed_by(child: subprocess.Popen[str]) -> Iterator[str | None]:
     """The lines that a process prints; `None` if it prints nothing for too long."""
     assert child.stdout is not None
     with selectors.DefaultSelector() as selector:
         selector.register(child.stdout, selectors.EVENT_READ)
+        limit = SECONDS_TO_PREPARE
         while True:
-            if not selector.select(MAX_SECONDS):
+            if not selector.select(limit):
                 yield None
                 return
             line = child.stdout.readline()
@@ -123,6 +129,7 @@ def lines_of(child: subprocess.Popen[str]) -> Iterator[str | None]:
                     yield ""
                 return
             yield line
+            limit = MAX_SECONDS
 
 
 def main(folder: str, seed: str, first: str, last: str) -> None:

@@ -182,7 +182,7 @@ def killed_after(line: int) -> Any:
 
     def watched(self: Any, phase: str, *given: Any) -> None:
         reports[0] += 1
-        with patch.object(training, "SECONDS_BETWEEN_SAVES", 0.0 if reports[0] % 2 else 1e9):
+        with patch.object(recorder, "SECONDS_BETWEEN_SAVES", 0.0 if reports[0] % 2 else 1e9):
             report(self, phase, *given)
         if self._lines.lines >= line:
             self._unsaved = False  # nothing more is saved
@@ -204,7 +204,7 @@ def kill_process(name: str, path: Path, line: int) -> list[str]:
 
 def main(name: str, path: str) -> None:
     """Train with a checkpoint after every report."""
-    with patch.object(training, "SECONDS_BETWEEN_SAVES", 0.0):
+    with patch.object(recorder, "SECONDS_BETWEEN_SAVES", 0.0):
         train(Path(path), CONFIGS[name])
 
 

@@ -2,15 +2,13 @@
 
 from attribute_planner.experiments.reliability.faults.fault import Fault
 
-MANIFEST = "files/test_manifest.py files/test_writing.py"
-
 FAULTS = (
     Fault(
         "steps spent are lost on loading",
         "storage/table_arrays.py",
         'names = STATISTICS if f"{prefix}.spent" in arrays else STATISTICS[:3]',
         "names = STATISTICS[:3]",
-        "storage/test_checkpoint.py",
+        "storage/test_checkpoint.py::test_all_statistics_of_a_table_come_back",
         is_serious=True,
     ),
     Fault(
@@ -18,7 +16,7 @@ FAULTS = (
         "storage/checkpoint.py",
         'return notes.get(CALIBRATION, {"log_odds": 0.0})["log_odds"]',
         "return 0.0",
-        "storage/test_checkpoint.py storage/test_run_directory.py",
+        "storage/test_checkpoint.py::test_attempts_and_calibration_are_saved",
         is_serious=True,
     ),
     Fault(
@@ -26,7 +24,7 @@ FAULTS = (
         "storage/checkpoint.py",
         "arrays[ATTEMPT_LOG] = progress.log.rows",
         "pass",
-        "storage/test_checkpoint.py",
+        "storage/test_checkpoint.py::test_attempts_and_calibration_are_saved",
         is_serious=True,
     ),
     Fault(
@@ -34,7 +32,7 @@ FAULTS = (
         "files/manifest.py",
         "hashlib.sha256(content).hexdigest() == self.sha256",
         "len(self.sha256) == 64",
-        MANIFEST,
+        "files/test_manifest.py::test_what_was_changed_is_refused",
         is_serious=True,
     ),
     Fault(
@@ -42,7 +40,7 @@ FAULTS = (
         "files/manifest.py",
         "write_synced(pending(folder, name), content)",
         "write_synced(folder / name, content)",
-        MANIFEST,
+        "files/test_manifest.py::test_a_change_that_is_cut_short_anywhere_is_made_completely_or_not_at_all",
         is_serious=True,
     ),
     Fault(
@@ -50,7 +48,7 @@ FAULTS = (
         "files/manifest.py",
         "            rename(path, folder / name)\n    return manifest",
         "            pass\n    return manifest",
-        MANIFEST,
+        "files/test_manifest.py::test_a_change_that_is_cut_short_anywhere_is_made_completely_or_not_at_all",
         is_serious=True,
     ),
     Fault(
@@ -58,7 +56,7 @@ FAULTS = (
         "files/writing.py",
         "        write_synced(beside, content)\n        rename(beside, path)",
         "        write_synced(path, content)",
-        MANIFEST,
+        "files/test_writing.py::test_a_write_that_is_cut_short_leaves_the_old_file",
         is_serious=True,
     ),
     Fault(
@@ -66,7 +64,7 @@ FAULTS = (
         "storage/run_directory.py",
         "if not is_trusted(described.source):",
         "if False:",
-        "storage/test_trusted_sources.py storage/test_run_directory.py",
+        "storage/test_trusted_sources.py::test_a_module_that_a_file_names_is_not_imported",
         is_serious=True,
     ),
 )

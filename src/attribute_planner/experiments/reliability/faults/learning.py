@@ -2,105 +2,105 @@
 
 from attribute_planner.experiments.reliability.faults.fault import Fault
 
-GRADIENTS = "learning/test_policy_gradient.py"
-
 FAULTS = (
     Fault(
         "the sign of the entropy is flipped",
         "learning/policy_gradient.py",
         '- entropy_coef * metrics["entropy"]',
         '+ entropy_coef * metrics["entropy"]',
-        GRADIENTS,
+        "learning/test_policy_gradient.py::test_the_entropy_is_a_bonus",
     ),
     Fault(
         "the entropy bonus is not annealed",
         "learning/policy_gradient.py",
         "config.entropy_coef * scale)",
         "config.entropy_coef + 0 * scale)",
-        GRADIENTS,
+        "learning/test_policy_gradient.py::test_the_entropy_bonus_is_annealed",
     ),
     Fault(
         "the last step is not final",
         "learning/policy_gradient.py",
         "batch.cut.at[-1].set(True)",
         "batch.cut",
-        GRADIENTS,
+        "learning/test_policy_gradient.py::test_a_step_whose_sequel_was_cut_away_is_worth_what_the_baseline_thought "
+        "learning/test_policy_gradient.py::test_returns_are_discounted_sums_up_to_the_end",
     ),
     Fault(
         "returns cross the end of episodes",
         "learning/policy_gradient.py",
         "jnp.where(ended, 0.0, sequel)",
         "sequel",
-        GRADIENTS,
+        "learning/test_policy_gradient.py::test_returns_are_discounted_sums_up_to_the_end",
     ),
     Fault(
         "returns that are cut off do not bootstrap",
         "learning/policy_gradient.py",
         "total = jnp.where(cut & ~ended, value, total)",
         "total = jnp.where(cut & ~ended, reward, total)",
-        GRADIENTS,
+        "learning/test_policy_gradient.py::test_a_step_whose_sequel_was_cut_away_is_worth_what_the_baseline_thought",
     ),
     Fault(
         "hindsight is learned from where it is worse than expected",
         "learning/policy_gradient.py",
         "jnp.maximum(advantages, 0.0)",
         "advantages + 0.0",
-        GRADIENTS,
+        "learning/test_policy_gradient.py::test_hindsight_teaches_only_what_went_better_than_expected",
     ),
     Fault(
         "steps without weight are learned from",
         "learning/policy_gradient.py",
         "return jnp.sum(quantity * weight) / jnp.maximum(jnp.sum(weight), 1.0)",
         "return jnp.mean(quantity) + 0 * jnp.sum(weight)",
-        GRADIENTS,
+        "learning/test_policy_gradient.py::test_a_weighted_mean_by_hand "
+        "learning/test_policy_gradient.py::test_steps_without_weight_teach_nothing",
     ),
     Fault(
         "the step size is not annealed",
         "learning/policy_gradient.py",
         "lambda change: scale * change",
         "lambda change: 1.0 * change",
-        GRADIENTS,
+        "learning/test_policy_gradient.py::test_updates_make_the_rewarded_action_likelier",
     ),
     Fault(
         "probability ratios are not clipped",
         "learning/ppo.py",
         "jnp.minimum(ratio * advantages, clipped * advantages)",
         "ratio * advantages + 0 * clipped",
-        GRADIENTS,
+        "learning/test_policy_gradient.py::test_a_clipped_action_gains_nothing_by_becoming_likelier_still",
     ),
     Fault(
         "actions are chosen by the target network",
         "learning/dqn.py",
         "best = jnp.argmax(policy.action_values(*place), axis=-1)",
         "best = jnp.argmax(target.action_values(*place), axis=-1)",
-        "learning/test_dqn.py",
+        "learning/test_dqn.py::test_target_values_by_hand",
     ),
     Fault(
         "values are not discounted",
         "learning/dqn.py",
         "batch.discount * jnp.where(batch.reached, 1.0, sequel)",
         "jnp.where(batch.reached, 1.0, sequel)",
-        "learning/test_dqn.py",
+        "learning/test_dqn.py::test_target_values_by_hand",
     ),
     Fault(
         "the target network does not follow",
         "learning/dqn.py",
         "(1 - rate) * old + rate * new if",
         "1.0 * old if",
-        "learning/test_dqn.py",
+        "learning/test_dqn.py::test_the_target_network_follows_slowly",
     ),
     Fault(
         "the step size of fits does not fall",
         "learning/fitting.py",
         "jnp.cos(jnp.pi * jnp.minimum(",
         "jnp.cos(0.0 * jnp.minimum(",
-        "learning/test_fitting.py",
+        "learning/test_fitting.py::test_the_step_size_falls_from_its_highest_to_zero",
     ),
     Fault(
         "numbers that are not finite are accepted in training",
         "learning/finite.py",
         "if not math.isfinite(value):",
         "if False:",
-        "learning/test_finite.py",
+        "learning/test_finite.py::test_numbers_that_are_not_finite_are_named_with_the_place",
     ),
 )

@@ -2,83 +2,113 @@
 
 from attribute_planner.experiments.reliability.faults.fault import Fault
 
-GOALS = "attributes/test_goal.py"
-PLANS = "planning/test_plan.py planning/test_search.py"
-
 FAULTS = (
     Fault(
         "at least is read as strictly more",
         "attributes/goal.py",
         "met = met | (self.at_least & (self.values < values))",
         "met = (met & ~self.at_least) | (self.at_least & (self.values < values))",
-        GOALS,
+        "attributes/test_goal.py::test_a_number_can_be_asked_for_as_a_lower_bound",
     ),
     Fault(
         "goals are cached without at-least",
         "attributes/goal.py",
         "_bits(wanted), _bits(or_more)",
         "_bits(wanted), 0",
-        GOALS,
+        "attributes/test_goal.py::test_goals_share_a_key_if_and_only_if_the_same_sets_satisfy_them",
     ),
-    Fault("values that are not wanted count", "attributes/goal.py", "(met | ~self.wanted).all", "met.all", GOALS),
     Fault(
-        "two bounds are not joined", "attributes/goal.py", "return high, high_or_more", "return low, low_or_more", GOALS
+        "values that are not wanted count",
+        "attributes/goal.py",
+        "(met | ~self.wanted).all",
+        "met.all",
+        "attributes/test_goal.py::test_a_partial_goal_minds_only_what_it_names",
     ),
-    Fault("no tie-breaking between paths", "planning/search.py", "TIE_BREAKER = 1e-9", "TIE_BREAKER = 0.0", PLANS),
-    Fault("no preference for fewer transitions", "planning/search.py", "NEAR_EQUAL = 0.02", "NEAR_EQUAL = 0.0", PLANS),
+    Fault(
+        "two bounds are not joined",
+        "attributes/goal.py",
+        "return high, high_or_more",
+        "return low, low_or_more",
+        "attributes/test_goal.py::test_bounds_of_one_attribute_are_taken_together",
+    ),
+    Fault(
+        "no tie-breaking between paths",
+        "planning/search.py",
+        "TIE_BREAKER = 1e-9",
+        "TIE_BREAKER = 0.0",
+        "planning/test_search.py::test_of_equally_probable_paths_the_shortest_is_taken "
+        "planning/test_search.py::test_the_shortest_is_taken_also_if_a_longer_one_is_found_first",
+    ),
+    Fault(
+        "no preference for fewer transitions",
+        "planning/search.py",
+        "NEAR_EQUAL = 0.02",
+        "NEAR_EQUAL = 0.0",
+        "planning/test_search.py::test_within_an_episode_one_more_transition_must_be_two_per_cent_more_probable",
+    ),
     Fault(
         "the value ignores the steps that are left",
         "planning/search.py",
         "steps / np.maximum(left, 1e-9)",
         "steps / self.graph.horizon",
-        PLANS,
+        "planning/test_search.py::test_value_by_hand "
+        "planning/test_search.py::test_value_falls_with_the_steps_that_are_left",
     ),
     Fault(
         "edges are searched in the wrong direction",
         "planning/search.py",
         "shape=(size, size)).tocsr()",
         "shape=(size, size)).T.tocsr()",
-        PLANS,
+        "planning/test_plan.py::test_a_plan_has_sets_changes_and_probabilities",
     ),
     Fault(
-        "durations do not cost", "planning/episode_model.py", "cost += np.maximum(steps, 1.0) / horizon", "pass", PLANS
+        "durations do not cost",
+        "planning/episode_model.py",
+        "cost += np.maximum(steps, 1.0) / horizon",
+        "pass",
+        "planning/test_search.py::test_costs_with_durations_are_those_of_networkx",
     ),
     Fault(
-        "a satisfied goal needs a known set", "planning/plan.py", "if goal.satisfied_by(values):", "if False:", PLANS
+        "a satisfied goal needs a known set",
+        "planning/plan.py",
+        "if goal.satisfied_by(values):",
+        "if False:",
+        "planning/test_plan.py::test_a_goal_can_be_satisfied_in_an_unknown_set",
     ),
     Fault(
         "a failure is no evidence",
         "planning/episode_model.py",
         "posterior = prior * by_chance / (prior * by_chance + (1.0 - prior))",
         "posterior = prior + 0 * by_chance",
-        "planning/test_episode_model.py",
+        "planning/test_episode_model.py::test_after_one_failure_a_transition_is_available_unless_the_failure_was_due_to_the_state",
     ),
     Fault(
         "failed attempts are made again with the same probability",
         "planning/episode_model.py",
         "weight *= by_chance",
         "weight *= 1.0",
-        "planning/test_success_within.py",
+        "planning/test_success_within.py::test_a_failed_attempt_is_made_again_while_time_is_left "
+        "planning/test_success_within.py::test_it_is_what_episodes_do",
     ),
     Fault(
         "the calibration has the wrong sign",
         "planning/episode_model.py",
         "np.log(c / (1 - c)) - self.log_odds",
         "np.log(c / (1 - c)) + self.log_odds",
-        "planning/test_success_within.py planning/test_episode_model.py",
+        "planning/test_success_within.py::test_what_was_measured_shifts_the_log_odds",
     ),
     Fault(
         "sets that were left keep their value: costs that were raised fall again",
         "planning/posterior.py",
         "np.where(departures > 0,",
         "np.where(departures < 0,",
-        "planning/test_posterior.py",
+        "planning/test_posterior.py::test_departures_lower_the_value_of_a_set",
     ),
     Fault(
         "only the last failure counts",
         "planning/posterior.py",
         "count += share * (targets == target).all(axis=-1)",
         "count = share * (targets == target).all(axis=-1)",
-        "planning/test_posterior.py",
+        "planning/test_posterior.py::test_failures_are_counted_by_source_and_target",
     ),
 )
