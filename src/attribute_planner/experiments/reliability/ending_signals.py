@@ -105,7 +105,7 @@ def wait_for_an_epoch(run: Path, process: subprocess.Popen[str]) -> None:
         time.sleep(0.1)
 
 
-SECONDS_TO_LEARN = 90.0
+SECONDS_TO_LEARN = 300.0
 
 
 def fault_of(code: int, seconds: float, lines: list[str], number: signal.Signals, run: Path) -> str:

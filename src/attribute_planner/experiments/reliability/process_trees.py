@@ -11,7 +11,7 @@ from typing import NamedTuple
 from attribute_planner.experiments.reliability.processes import descendants_of, is_running
 
 MAX_SECONDS = 10.0
-SECONDS_TO_START = 90.0
+SECONDS_TO_START = 300.0
 SECONDS_BETWEEN_LOOKS = 0.1
 SECONDS_OF_WORK = 3.0
 """How long the started processes work before the signal."""
