@@ -51,7 +51,7 @@ class Agent:
     stop_on_any_change: whether an attempt ends with any change of the attributes.
     detector_error: the error of the detector on held-out labels; `None` if it is not known.
     attempts: returns the last attempts of practice, for `diagnose`; `None` if they were not kept.
-    log_odds: by how much the log odds of attempts are higher than in practice, if that was measured (`AttemptModel`).
+    log_odds, slope: the log odds of attempts, compared with practice, if that was measured (`AttemptModel`).
     repeatable: how often an action led to the same observation again in an episode of practice.
     """
 
@@ -68,6 +68,7 @@ class Agent:
     attempts: Callable[[], AttemptRecord | None] | None = None
     log_odds: float = 0.0
     repeatable: float = 1.0
+    slope: float = 1.0
 
     def __repr__(self) -> str:
         size = f"{self.table.num_nodes:,} attribute sets, {self.table.num_edges:,} transitions"
@@ -240,6 +241,6 @@ class Agent:
             model = DETERMINISTIC if self.deterministic else EPISODE_MODEL
             if self.forward_model is not None and executor.lookahead:
                 model = SEARCHING
-            attempts = AttemptModel(model, self.max_attempt_steps, self.log_odds)
+            attempts = AttemptModel(model, self.max_attempt_steps, self.log_odds, self.slope)
             self._planners[horizon] = Planner(self.table, horizon, attempts=attempts)
         return self._planners[horizon]

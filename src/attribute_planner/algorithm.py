@@ -38,7 +38,7 @@ class Progress:
 
     replay: the replay buffer, for a policy that learns from one.
     log: the attempts, as positions in the replay buffer.
-    calibration: by how much attempts succeed more often when goals are pursued than in practice.
+    calibration: how often attempts succeed when goals are pursued, compared with practice.
     """
 
     detected: Detected | None = None
@@ -160,7 +160,7 @@ def train(
     if calibration is None:
         return agent
     watch("calibrate", 1.0, calibration._asdict(), calibration)
-    return replace(agent, log_odds=calibration.log_odds)
+    return replace(agent, log_odds=calibration.log_odds, slope=calibration.slope)
 
 
 def train_offline(

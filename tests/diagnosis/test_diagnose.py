@@ -86,6 +86,31 @@ def test_attributes_that_are_too_fine_are_named_before_the_edges_that_were_hardl
     assert "splits 2 sets into 12" in first.message and "was rarely attempted" in second.message
 
 
+def test_attributes_that_no_task_mentions_are_too_fine_if_there_are_too_few_attempts():
+    """A lamp is switched in the last of twelve places, and each transition was tried once."""
+    space = AttributeSpace((Attribute("lamp"), Attribute("place", range(12))))
+    moves = [((lamp, i), (lamp, i + 1), 1.0) for lamp in (0, 1) for i in range(11)]
+    back = [(after, before, 1.0) for before, after, _ in moves]
+    table = replace(table_of(space, [*moves, *back, ((0, 11), (1, 11), 1.0)]), estimator="posterior")
+    table = replace(table, visits=np.full(45, 40.0)).with_practice(np.ones(45), np.ones(45))
+    first, *_ = diagnosed(table, "lamp", *[(0, i) for i in range(6)]).findings
+    assert first.kind == "weak-edge" and first.evidence["attributes"] == ["place"]
+    assert "No task mentions place, which splits 2 sets into 24" in first.message
+    *_, second = diagnosed(table.with_practice(np.full(45, 99.0), np.full(45, 90.0)), "lamp", (0, 0)).findings
+    assert "attributes" not in second.evidence
+
+
+def test_episodes_that_end_before_they_get_further():
+    """Three transitions of twenty steps each, of seventy: a fourth one was never seen."""
+    table = table_of(numbers(5), [((i,), (i + 1,), 1.0) for i in range(3)])
+    table = replace(table, spent=np.full(3, 20.0 * table.attempts[0]), visits=np.full(3, 500.0))
+    first, *_ = diagnosed(table, "n=4", (0,), limit=70).findings
+    assert first.kind == "unseen-value" and "n=3, the furthest set that is known, takes about 60 of" in first.message
+    assert "give episodes more steps" in first.message
+    first, *_ = diagnosed(table, "n=4", (0,), limit=200).findings
+    assert "Check that the state can have this value" in first.message
+
+
 def test_a_start_that_was_never_seen():
     first, *_ = diagnosed(table_of(numbers(3), [((0,), (1,), 1.0)]), "n=1", (2,)).findings
     assert first.kind == "no-way" and "Episodes begin in n=2, which training never saw" in first.message

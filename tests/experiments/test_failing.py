@@ -18,7 +18,7 @@ def unnamed(worlds: Sequence[FailingWorld]) -> list[str]:
     missed = []
     for world in worlds:
         found = train_tabular(world).diagnose(episodes=0).findings
-        if not found or not world.is_named_by(found[0].kind, found[0].message):
+        if not found or not world.case.is_named_by(found[0].kind, found[0].message):
             missed.append(world.name)
         world.environment.close()
     return missed

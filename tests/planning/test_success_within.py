@@ -59,6 +59,8 @@ def test_what_was_measured_shifts_the_log_odds():
     model = AttemptModel(EpisodeModel(aliasing=1.0), log_odds=float(np.log(3)))
     assert product(model, [0.5], [1.0], 1) == pytest.approx(0.75)
     assert product(model, [1.0, 0.0], [1.0, 1.0], 5) == 0
+    twice = AttemptModel(EpisodeModel(aliasing=1.0), slope=2.0)
+    assert product(twice, [0.75], [1.0], 1) == pytest.approx(0.9)  # odds of 3 become 9
 
 
 def test_near_equal_plans_prefer_fewer_transitions():

@@ -1,4 +1,4 @@
-"""Attributes that are too fine: they matter to no goal and no transition, and leave too few attempts for each."""
+"""Attributes that are too fine: no goal mentions them, and they leave too few attempts for each transition."""
 
 from collections.abc import Sequence, Set
 
@@ -10,9 +10,13 @@ from attribute_planner.diagnosis.tasks import Asked
 from attribute_planner.diagnosis.weak_edges import WeakChange
 from attribute_planner.transitions.model import Listing
 from attribute_planner.transitions.projection import as_table, irrelevant_attributes, project
+from attribute_planner.transitions.table import TransitionTable
 
 MAX_EDGES = 200_000
 """Larger tables are not searched."""
+
+MANY = 8
+"""Attributes that no task mentions are too fine if they make so many sets of one, though other changes need them."""
 
 
 def too_fine(listing: Listing, asked: Sequence[Asked], weak: Sequence[WeakChange], known: Set[str]) -> list[Finding]:
@@ -27,15 +31,30 @@ def too_fine(listing: Listing, asked: Sequence[Asked], weak: Sequence[WeakChange
     wanted = np.any([np.asarray(each.plan.goal.wanted) for each in asked], axis=0)
     goal = Goal(np.zeros(len(wanted), np.int32), wanted)
     unneeded = [name for name in irrelevant_attributes(table, goal) if name not in known]
-    if not unneeded:
+    unasked = [name for name, asks in zip(table.space.names, wanted, strict=True) if not asks and name not in known]
+    if not (unneeded or unasked) or not wanted.any():
         return []
-    merged = project(table, [name for name in table.space.names if name not in unneeded])
-    listed = " and ".join(unneeded)
-    message = (
-        f"{listed} matter{'s' if len(unneeded) == 1 else ''} to no task and to no other change, and split"
-        f"{'s' if len(unneeded) == 1 else ''} {merged.num_nodes} sets into {table.num_nodes}: a transition had "
-        f"{table.attempts.mean():.1f} recent attempts on average, and would have had "
-        f"{merged.attempts.mean():.1f}. Leave {'it' if len(unneeded) == 1 else 'them'} out, or train for more steps."
-    )
-    evidence = {"attributes": unneeded, "sets": table.num_nodes, "sets_without": merged.num_nodes}
+    merged = project(table, [name for name in table.space.names if name not in (unneeded or unasked)])
+    if not unneeded and MANY * merged.num_nodes > table.num_nodes:
+        return []
+    message = _unneeded(unneeded, table, merged) if unneeded else _unasked(unasked, table, merged)
+    evidence = {"attributes": unneeded or unasked, "sets": table.num_nodes, "sets_without": merged.num_nodes}
     return [Finding("weak-edge", message, min(loss, 1.0), evidence)]
+
+
+def _unneeded(names: Sequence[str], table: TransitionTable, merged: TransitionTable) -> str:
+    s, them = ("s", "it") if len(names) == 1 else ("", "them")
+    return (
+        f"{' and '.join(names)} matter{s} to no task and to no other change, and split{s} {merged.num_nodes} sets into "
+        f"{table.num_nodes}: a transition had {table.attempts.mean():.1f} recent attempts on average, and would have "
+        f"had {merged.attempts.mean():.1f}. Leave {them} out, or train for more steps."
+    )
+
+
+def _unasked(names: Sequence[str], table: TransitionTable, merged: TransitionTable) -> str:
+    s, them, they = ("s", "it", "it decides") if len(names) == 1 else ("", "them", "they decide")
+    return (
+        f"No task mentions {' or '.join(names)}, which split{s} {merged.num_nodes} sets into {table.num_nodes}: a "
+        f"transition had {table.attempts.mean():.1f} recent attempts on average. Leave {them} out unless {they} which "
+        f"changes are possible, or give {them} fewer values; otherwise train for more steps."
+    )

@@ -7,7 +7,9 @@ import numpy as np
 from attribute_planner.attributes import Attribute, Goal
 from attribute_planner.diagnosis.finding import Finding
 from attribute_planner.diagnosis.tasks import Asked
+from attribute_planner.diagnosis.ways import time_runs_out
 from attribute_planner.diagnosis.wording import percent, value_words
+from attribute_planner.transitions.model import TransitionModel
 from attribute_planner.transitions.numbering import NumberedSets
 
 NOT_ASKED = 0.01
@@ -17,14 +19,16 @@ MAX_LISTED = 6
 """More values than these are counted, not listed."""
 
 
-def unseen_values(sets: NumberedSets, asked: Sequence[Asked], given: int) -> list[Finding]:
+def unseen_values(model: TransitionModel, asked: Sequence[Asked], given: int) -> list[Finding]:
     """One finding for each of the first `given` attributes with values that no known set has."""
+    sets = model.listing()
     findings = []
     for number, attribute in enumerate(sets.space.attributes[:given]):
         unseen = never_seen(sets, asked, number)
         if len(unseen):
-            share = sum(each.weight for each in asked if asks_for(each.plan.goal, number, attribute, unseen))
-            findings.append(_finding(attribute, unseen, share))
+            asking = [each for each in asked if asks_for(each.plan.goal, number, attribute, unseen)]
+            share = sum(each.weight for each in asking)
+            findings.append(_finding(attribute, unseen, share, time_runs_out(model, asking) or HOW_TO_SEE))
     return findings
 
 
@@ -53,14 +57,18 @@ def asks_for_unseen(each: Asked, sets: NumberedSets, asked: Sequence[Asked]) -> 
     )
 
 
-def _finding(attribute: Attribute, unseen: np.ndarray, share: float) -> Finding:
+HOW_TO_SEE = (
+    "Check that the state can have this value and that it is described correctly; if it is hard to reach, train for "
+    "more steps, or add attributes for what comes before."
+)
+"""What to do about a value that was never seen."""
+
+
+def _finding(attribute: Attribute, unseen: np.ndarray, share: float, advice: str) -> Finding:
     values = [value_words(attribute.decode(int(value))) for value in unseen]
     listed = " and ".join(f"{attribute.name}={value}" for value in values)
     if len(values) > MAX_LISTED:
         listed = f"{len(values)} of the {attribute.size} values of {attribute.name}"
     were, asks = ("was" if len(values) == 1 else "were"), f"{percent(share)} of the goals of the tasks need it. "
-    message = (
-        f"{listed} {were} never seen in training. {asks if share else ''}Check that the state can have this value and "
-        "that it is described correctly; if it is hard to reach, train for more steps."
-    )
+    message = f"{listed} {were} never seen in training. {asks if share else ''}{advice}"
     return Finding("unseen-value", message, share or NOT_ASKED, {"attribute": attribute.name, "values": values})

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.sparse.csgraph import breadth_first_order
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import breadth_first_order, dijkstra
 
 from attribute_planner.diagnosis.finding import Finding
 from attribute_planner.diagnosis.tasks import Asked
@@ -18,6 +19,9 @@ FEW_VISITS = 30
 MAX_NEW = 0.02
 """While a larger share of the observed transitions is new, exploration is not complete."""
 
+MOST_OF_AN_EPISODE = 0.75
+"""If the way to the furthest known set takes this share of an episode, episodes end before they get further."""
+
 
 def new_transitions(listing: Listing) -> float:
     """The chance that the next observed transition is a new one, by Good and Turing: the share of those seen once."""
@@ -29,9 +33,9 @@ def missing_ways(model: TransitionModel, asked: Sequence[Asked]) -> list[Finding
 
     asked: goals whose values were all seen.
     """
-    graph = Graph(model)
-    lost = _by_task([each for each in asked if not each.plan.reachable])
-    return [_no_way(graph, each, share) for each, share in lost]
+    graph, lost = Graph(model), [each for each in asked if not each.plan.reachable]
+    limit = time_runs_out(model, lost)
+    return [_no_way(graph, each, share, limit) for each, share in _by_task(lost)]
 
 
 def slow_ways(model: TransitionModel, asked: Sequence[Asked]) -> list[Finding]:
@@ -39,6 +43,37 @@ def slow_ways(model: TransitionModel, asked: Sequence[Asked]) -> list[Finding]:
     graph = Graph(model)
     slow = [each for each in asked if each.plan.reachable and expected_steps(graph, each) > each.task.max_steps]
     return [_too_slow(graph, each, share) for each, share in _by_task(slow)]
+
+
+def time_runs_out(model: TransitionModel, asked: Sequence[Asked]) -> str:
+    """What to change if episodes end before they get further than the known sets; empty if they do not.
+
+    asked: goals to which no way is known.
+    """
+    graph = Graph(model)
+    for each in asked:
+        start, limit = graph.listing.number_of(each.plan.start), each.task.max_steps
+        if start == UNKNOWN:
+            continue
+        furthest, steps = furthest_set(graph, start)
+        if steps >= MOST_OF_AN_EPISODE * limit:
+            words = set_words(graph.listing.space, graph.listing.values[furthest])
+            return (
+                f"The way to {words}, the furthest set that is known, takes about {steps:.0f} of the {limit} steps of "
+                "an episode: give episodes more steps (episode_steps=…, or the environment's own limit)."
+            )
+    return ""
+
+
+def furthest_set(graph: Graph, start: int) -> tuple[int, float]:
+    """The set that is most steps away from a set, by the quickest way, and these steps."""
+    listing = graph.listing
+    possible = listing.probability > 0
+    steps = np.maximum(listing.steps[possible], 1.0)
+    ends = (listing.source[possible], listing.target[possible])
+    away = dijkstra(csr_array((steps, ends), shape=(listing.num_nodes,) * 2), indices=start)
+    away[~np.isfinite(away)] = -1.0
+    return int(away.argmax()), float(away.max())
 
 
 def expected_steps(graph: Graph, each: Asked) -> float:
@@ -54,7 +89,7 @@ def end_of_the_way(graph: Graph, start: int, goal_values: np.ndarray, wanted: np
     return int(reached[met.argmax()])
 
 
-def _no_way(graph: Graph, each: Asked, share: float) -> Finding:
+def _no_way(graph: Graph, each: Asked, share: float, limit: str) -> Finding:
     listing, plan = graph.listing, each.plan
     number, start = listing.number_of(plan.start), set_words(listing.space, plan.start)
     text, ends = plan.goal.text(listing.space), len(listing.satisfying(plan.goal))
@@ -64,7 +99,7 @@ def _no_way(graph: Graph, each: Asked, share: float) -> Finding:
         seen = "1 set that satisfies it was" if ends == 1 else f"{ends or 'no'} sets that satisfy it were"
         where = (
             f"From {start}, known transitions lead as far as {set_words(listing.space, listing.values[end])}; "
-            f"{seen} ever seen. {_exploration_of(listing, end)}"
+            f"{seen} ever seen. {limit or _exploration_of(listing, end)}"
         )
     message = f"No path to {text} is known, for {percent(share)} of the goals of the tasks. {where}"
     return Finding("no-way", message, share, {"task": each.task.name, "goal": text, "sets": ends})

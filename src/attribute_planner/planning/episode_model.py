@@ -86,13 +86,14 @@ class AttemptModel:
 
     episode: which failures repeat themselves.
     max_attempt_steps: steps after which an attempt fails; `None`: failures take as long as successes.
-    log_odds: by how much the log odds of success are higher than in practice. Execution searches where practice only
-        follows the policy, and the policy has improved since the attempts that were counted.
+    log_odds, slope: the log odds of success are `slope` times those of practice, plus `log_odds`. Execution searches
+        where practice only follows the policy, and the policy has improved since the attempts that were counted.
     """
 
     episode: EpisodeModel = EPISODE_MODEL
     max_attempt_steps: int | None = None
     log_odds: float = 0.0
+    slope: float = 1.0
 
     def success_within(self, c: Sequence[float], steps: Sequence[float], horizon: float) -> tuple[float, ...]:
         """The probability of each transition of a chain, given the ones before; the product is that of the chain.
@@ -133,9 +134,9 @@ class AttemptModel:
         return round(success), max(round((mean - c * success) / (1 - c)), 1)
 
     def _shifted(self, c: float) -> float:
-        if not 0 < c < 1 or self.log_odds == 0:
+        if not 0 < c < 1 or (self.log_odds, self.slope) == (0.0, 1.0):
             return c
-        return float(1 / (1 + np.exp(-np.log(c / (1 - c)) - self.log_odds)))
+        return float(1 / (1 + np.exp(-self.slope * np.log(c / (1 - c)) - self.log_odds)))
 
 
 ATTEMPT_MODEL = AttemptModel()

@@ -108,8 +108,8 @@ def agent_arrays(agent: Agent, config: TrainConfig) -> tuple[Arrays, Notes]:
     if agent.forward_model is not None:
         arrays |= arrays_of("forward_model", agent.forward_model)
         notes["forward_model"] = {"error": agent.model_error}
-    if agent.log_odds:
-        notes[CALIBRATION] = {"log_odds": agent.log_odds}
+    if (agent.log_odds, agent.slope) != (0.0, 1.0):
+        notes[CALIBRATION] = {"log_odds": agent.log_odds, "slope": agent.slope}
     return arrays, notes
 
 
@@ -157,9 +157,11 @@ def _error_note(error: DetectorError) -> dict[str, Any]:
     return {**error._asdict(), "per_attribute": error.per_attribute.tolist()}
 
 
-def load_log_odds(notes: Notes) -> float:
-    """What calibration has measured; 0 if it has not."""
-    return notes.get(CALIBRATION, {"log_odds": 0.0})["log_odds"]
+def load_calibration(notes: Notes) -> dict[str, float]:
+    """The log odds and the slope that calibration has measured; 0 and 1 if it has not."""
+    return {"log_odds": 0.0, "slope": 1.0} | {
+        name: value for name, value in notes.get(CALIBRATION, {}).items() if name in ("log_odds", "slope")
+    }
 
 
 def load_repeatable(notes: Notes) -> float:

@@ -37,6 +37,11 @@ def is_log_odds(value: Any) -> bool:
     return is_number(value) and abs(value) <= 100
 
 
+def is_slope(value: Any) -> bool:
+    """A factor of log odds."""
+    return is_number(value) and 0 < value <= 100
+
+
 PARTS: dict[str, dict[str, Check] | Check] = {
     "format": is_count,
     "agent_only": lambda value: value is True,
@@ -53,7 +58,13 @@ PARTS: dict[str, dict[str, Check] | Check] = {
         "round_number": is_count,
         "repeatable": is_fraction,
     },
-    "calibration": {"log_odds": is_log_odds, "planned": is_fraction, "reached": is_fraction, "episodes": is_count},
+    "calibration": {
+        "log_odds": is_log_odds,
+        "planned": is_fraction,
+        "reached": is_fraction,
+        "episodes": is_count,
+        "slope": is_slope,
+    },
     "experience": {"end": is_count, "rows": is_count, "pending": lambda value: is_number(value) and value >= 0},
 }
 """What the notes of a checkpoint may hold, and which values are possible."""

@@ -41,10 +41,10 @@ from attribute_planner.storage.checkpoint import (
     AGENT_ONLY,
     ATTEMPT_LOG,
     agent_arrays,
+    load_calibration,
     load_detector,
     load_detector_error,
     load_forward_model,
-    load_log_odds,
     load_policy,
     load_progress,
     load_repeatable,
@@ -262,7 +262,7 @@ class RunDirectory:
         if config.practise.method == "given":
             learned = self._given_policy(env, learned, policy)
         agent = agent_of(env, config, detector, learned, table, fitted_model, error, load_repeatable(notes))
-        agent = replace(agent, log_odds=load_log_odds(notes))
+        agent = replace(agent, **load_calibration(notes))
         return agent if "experience" not in notes else replace(agent, attempts=lambda: self.attempts(env))
 
     def attempts(self, env: Environment) -> AttemptRecord | None:

@@ -71,6 +71,7 @@ def fine_dials() -> FailingWorld:
         lambda state: dict(zip(("x", "door", "dial", "knob"), state, strict=True)),
         lambda state: {"place": state[0], "door": bool(state[1]), "dial": state[2], "knob": state[3]},
         practise_steps=1_500,
+        train_steps=3_000,
     )
 
 

@@ -21,6 +21,7 @@ def short_exploration() -> FailingWorld:
         lambda state: {"room": state[0]},
         explore_steps=150,
         practise_steps=2_000,
+        train_steps=400,
     )
 
 
@@ -43,6 +44,7 @@ def short_practice() -> FailingWorld:
         lambda state: dict(zip(("x", "y"), state, strict=True)),
         lambda state: dict(zip(("x", "y"), state, strict=True)),
         practise_steps=60,
+        train_steps=2_000,
     )
 
 

@@ -11,6 +11,7 @@ from gymnasium import spaces
 
 from attribute_planner.attributes import Attribute, Value
 from attribute_planner.environments.gymnasium_bridge import GymnasiumEnvironment, from_gymnasium
+from attribute_planner.experiments.failing.case import FailingCase
 
 State = tuple[int, ...]
 Outcomes = Sequence[tuple[float, State]]
@@ -38,6 +39,7 @@ class FailingWorld:
     terminal: states that end an episode.
     explore_steps, practise_steps: budget of training.
     num_labels: number of labelled states that a detector learns from; 0 if `describe` is given to the agent.
+    train_steps: budget of `train`, in place of the above.
     """
 
     name: str
@@ -56,6 +58,7 @@ class FailingWorld:
     explore_steps: int = 6_000
     practise_steps: int = 12_000
     num_labels: int = 0
+    train_steps: int = 15_000
 
     @cached_property
     def states(self) -> list[State]:
@@ -87,9 +90,11 @@ class FailingWorld:
             **given,
         )
 
-    def is_named_by(self, kind: str, message: str) -> bool:
-        """Whether a finding names the cause."""
-        return kind in self.kinds and any(word in message for word in self.mentions)
+    @property
+    def case(self) -> FailingCase:
+        """The world and its cause, for training as a user would."""
+        limit = self.max_attempt_steps
+        return FailingCase(self.name, self.cause, self.kinds, self.mentions, self.environment, self.train_steps, limit)
 
 
 def observation_of(world: FailingWorld, state: State) -> dict[str, np.ndarray]:
