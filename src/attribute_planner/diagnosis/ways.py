@@ -22,6 +22,9 @@ MAX_NEW = 0.02
 MOST_OF_AN_EPISODE = 0.75
 """If the way to the furthest known set takes this share of an episode, episodes end before they get further."""
 
+RELIABLE = 0.7
+"""c_π of a transition whose attempts tell how many steps it takes."""
+
 
 def new_transitions(listing: Listing) -> float:
     """The chance that the next observed transition is a new one, by Good and Turing: the share of those seen once."""
@@ -56,7 +59,8 @@ def time_runs_out(model: TransitionModel, asked: Sequence[Asked]) -> str:
         if start == UNKNOWN:
             continue
         furthest, steps = furthest_set(graph, start)
-        if steps >= MOST_OF_AN_EPISODE * limit:
+        entered, left = _passages(graph.listing, furthest)
+        if steps >= MOST_OF_AN_EPISODE * limit and left <= entered / 2:
             words = set_words(graph.listing.space, graph.listing.values[furthest])
             return (
                 f"The way to {words}, the furthest set that is known, takes about {steps:.0f} of the {limit} steps of "
@@ -66,10 +70,13 @@ def time_runs_out(model: TransitionModel, asked: Sequence[Asked]) -> str:
 
 
 def furthest_set(graph: Graph, start: int) -> tuple[int, float]:
-    """The set that is most steps away from a set, by the quickest way, and these steps."""
+    """The set that is most steps away from a set, by the quickest way, and these steps.
+
+    Transitions that mostly fail count as one step: the steps of their attempts say little about how long they take.
+    """
     listing = graph.listing
     possible = listing.probability > 0
-    steps = np.maximum(listing.steps[possible], 1.0)
+    steps = np.where(listing.probability > RELIABLE, np.maximum(listing.steps, 1.0), 1.0)[possible]
     ends = (listing.source[possible], listing.target[possible])
     away = dijkstra(csr_array((steps, ends), shape=(listing.num_nodes,) * 2), indices=start)
     away[~np.isfinite(away)] = -1.0
@@ -107,11 +114,17 @@ def _no_way(graph: Graph, each: Asked, share: float, limit: str) -> Finding:
 
 def _exploration_of(listing: Listing, number: int) -> str:
     """Whether exploration has seen what can be seen from a set."""
-    entered, left = (int(listing.visits[ends == number].sum()) for ends in (listing.target, listing.source))
+    entered, left = _passages(listing, number)
     visits, new = f"Exploration entered that set {entered:,} times and left it {left:,} times", new_transitions(listing)
     if max(entered, left) < FEW_VISITS or new > MAX_NEW:
         return f"{visits}; {percent(new)} of the transitions that it sees are new: train for more steps."
     return f"{visits}, and sees nothing new any more: the goal seems to be impossible."
+
+
+def _passages(listing: Listing, number: int) -> tuple[int, int]:
+    """How often exploration entered a set, and left it."""
+    entered, left = (int(listing.visits[ends == number].sum()) for ends in (listing.target, listing.source))
+    return entered, left
 
 
 def _too_slow(graph: Graph, each: Asked, share: float) -> Finding:

@@ -36,8 +36,8 @@ def _line(part: Part, values: np.ndarray, coded: np.ndarray) -> str:
     if part.kind == "text":
         return f"text, {len(np.unique(values, axis=0))} different seen; the first {part.size} words, one-hot by hash"
     if part.kind == "choice":
-        many = f"{_shown(part.shape)} choices" if part.size > 1 else "a choice"
-        return f"{many} of {part.slots}, one-hot"
+        many = f"{_shown(part.shape)} choices of up to" if part.size > 1 else "a choice of"
+        return f"{many} {part.slots}, one-hot"
     many = f"{_shown(part.shape)} {'integers' if part.integers else 'numbers'}" if part.size > 1 else "a number"
     return f"{many}, {values.min():.4g} to {values.max():.4g} seen; {_treatment(part, values, coded)}"
 
