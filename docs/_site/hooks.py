@@ -29,8 +29,8 @@ def on_files(files: Files, config: Any) -> Files:
         files.append(File.generated(config, target, content=(ROOT / source).read_text(encoding="utf-8")))
     for picture in sorted((ROOT / "reproduction" / "pictures").rglob("*.*")):
         files.append(File.generated(config, picture.relative_to(ROOT).as_posix(), abs_src_path=str(picture)))
-    style = ROOT / "docs" / "_site" / "site.css"
-    files.append(File.generated(config, "_site.css", abs_src_path=str(style)))
+    for source, target in {"site.css": "_site.css", "iframe-worker.js": "_iframe-worker.js"}.items():
+        files.append(File.generated(config, target, abs_src_path=str(ROOT / "docs" / "_site" / source)))
     for path in sorted(_linked_files(files)):
         files.append(File.generated(config, _listing_page(path), content=_listing(path)))
     return files

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import UInt8
 
-from attribute_planner.environments.blocks.rendering import canvas, render_on
+from attribute_planner.environments.blocks.rendering import Canvas, canvas, render_on
 from attribute_planner.environments.blocks.scene import TO_LIGHT, Poses
 
 DRAWING_SIZE = 384
@@ -41,14 +41,23 @@ def _light_directions() -> np.ndarray:
 
 @jax.jit(static_argnums=1)
 def _draw(poses: Poses, size: int) -> jax.Array:
-    fine = canvas(size * RAYS_PER_SIDE)
+    """The mean over the rays of each pixel. The lights are divided among the rays: each light takes one image."""
+    total = jnp.zeros((size, size, 3))
+    rays = list(np.ndindex(RAYS_PER_SIDE, RAYS_PER_SIDE))
+    for number, (row, column) in enumerate(rays):
+        coarse = _ray_of_each_pixel(canvas(size * RAYS_PER_SIDE), row, column)
 
-    def add_light(total: jax.Array, to_light: jax.Array) -> tuple[jax.Array, None]:
-        return total + render_on(fine, poses, to_light).astype(jnp.float32), None
+        def add_light(total: jax.Array, to_light: jax.Array, on: Canvas = coarse) -> tuple[jax.Array, None]:
+            return total + render_on(on, poses, to_light).astype(jnp.float32), None
 
-    total, _ = jax.lax.scan(add_light, jnp.zeros((*fine.ground.shape, 3)), jnp.asarray(_light_directions()))
-    pixels = total.reshape(size, RAYS_PER_SIDE, size, RAYS_PER_SIDE, 3).mean(axis=(1, 3))
-    return jnp.round(pixels / LIGHTS).astype(jnp.uint8)
+        total, _ = jax.lax.scan(add_light, total, jnp.asarray(_light_directions()[number :: len(rays)]))
+    return jnp.round(total / LIGHTS).astype(jnp.uint8)
+
+
+def _ray_of_each_pixel(fine: Canvas, row: int, column: int) -> Canvas:
+    """One of the rays of each pixel."""
+    rows, columns = slice(row, None, RAYS_PER_SIDE), slice(column, None, RAYS_PER_SIDE)
+    return Canvas(fine.x[:, columns], fine.y[rows], fine.ground[rows, columns], fine.inverse_distance[rows])
 
 
 def lay_out_strip(frames: Sequence[np.ndarray], target: np.ndarray | None = None, gap: int = 8) -> np.ndarray:

@@ -3,6 +3,8 @@
 Images are drawn at a multiple of their size and then reduced, which smooths the edges.
 """
 
+from functools import lru_cache
+
 import numpy as np
 from jaxtyping import UInt8
 from PIL import Image
@@ -39,10 +41,7 @@ class Board:
         self._agent, self._is_agent_on_thing = tuple(map(int, agent)), False
         self._height, self._width = map(int, grid.size)
         self._shelf = shelf
-        size = (BOARD_SIDE * OVERSAMPLING, (BOARD_SIDE + SHELF_HEIGHT) * OVERSAMPLING)
-        self._image = Image.new("RGB", size, PAPER)
-        self._cell = (BOARD_SIDE - 2 * MARGIN) * OVERSAMPLING / max(self._height, self._width)
-        self._draw_floor()
+        self._image = draw_floor(self._height, self._width).copy()
         for row, column in np.asarray(grid.blocks).tolist():
             if row != NOWHERE:
                 draw_block(self._pen(row, column))
@@ -66,16 +65,27 @@ class Board:
         return np.asarray(self._image.reduce(OVERSAMPLING))
 
     def _pen(self, row: int, column: int) -> Pen:
-        left = (self._image.width - self._width * self._cell) / 2
-        top = (BOARD_SIDE * OVERSAMPLING - self._height * self._cell) / 2
-        return Pen(self._image, left + column * self._cell, top + row * self._cell, self._cell)
+        return cell_pen(self._image, (self._height, self._width), row, column)
 
-    def _draw_floor(self) -> None:
-        self._pen(0, 0).box(-0.1, -0.1, self._width + 0.1, self._height + 0.1, FRAME, 0.16)
-        for row in range(self._height):
-            for column in range(self._width):
-                color = FLOOR if (row + column) % 2 else FLOOR_ALTERNATE
-                self._pen(row, column).box(0.02, 0.02, 0.98, 0.98, color, 0.08)
+
+@lru_cache(maxsize=8)
+def draw_floor(height: int, width: int) -> Image.Image:
+    """The image of a board with neither blocks nor things; callers copy it."""
+    image = Image.new("RGB", (BOARD_SIDE * OVERSAMPLING, (BOARD_SIDE + SHELF_HEIGHT) * OVERSAMPLING), PAPER)
+    cell_pen(image, (height, width), 0, 0).box(-0.1, -0.1, width + 0.1, height + 0.1, FRAME, 0.16)
+    for row, column in np.ndindex(height, width):
+        color = FLOOR if (row + column) % 2 else FLOOR_ALTERNATE
+        cell_pen(image, (height, width), row, column).box(0.02, 0.02, 0.98, 0.98, color, 0.08)
+    return image
+
+
+def cell_pen(image: Image.Image, size: tuple[int, int], row: int, column: int) -> Pen:
+    """A pen for a cell of a board with `size` rows and columns."""
+    height, width = size
+    cell = (BOARD_SIDE - 2 * MARGIN) * OVERSAMPLING / max(size)
+    left = (image.width - width * cell) / 2
+    top = (BOARD_SIDE * OVERSAMPLING - height * cell) / 2
+    return Pen(image, left + column * cell, top + row * cell, cell)
 
 
 def draw_block(pen: Pen) -> None:

@@ -1,6 +1,7 @@
 """Draws into one square of an image, in coordinates relative to the square."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from PIL import Image, ImageDraw, ImageFont
 
@@ -42,9 +43,14 @@ class Pen:
             self.disc(point, thickness / 2, fill)
 
     def text(self, center: Point, height: float, text: str, fill: Color) -> None:
-        font = ImageFont.load_default(height * self._side)
+        font = _font(height * self._side)
         bold = round(0.025 * height * self._side)
         self._draw.text(self._place(center), text, fill, font, anchor="mm", stroke_width=bold, stroke_fill=fill)
 
     def _place(self, point: Point) -> Point:
         return self._left + point[0] * self._side, self._top + point[1] * self._side
+
+
+@lru_cache(maxsize=8)
+def _font(size: float) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
+    return ImageFont.load_default(size)

@@ -81,7 +81,7 @@ export class GraphView {
     this.extent = { left: -aside, right: columns * gap + aside, top: Math.min(...ys) - above, bottom: Math.max(...ys) + above };
     const { left, right, top, bottom } = this.extent;
     const [across, down] = [width / (right - left), height / (bottom - top)];
-    const scale = Math.max(Math.min(across < FIRST.least ? 1 : across, down, FIRST.most), FIRST.least);
+    const scale = Math.max(across < FIRST.least ? 1 : Math.min(across, down, FIRST.most), FIRST.least);
     const middle = (bottom - top) * scale > height ? this.nodes[0].y : (top + bottom) / 2;
     this.view = { scale, x: width / 2 - ((left + right) / 2) * scale, y: height / 2 - middle * scale };
     this.here = null;

@@ -36,7 +36,9 @@ export function statusOf(film) {
   return ["", `Step ${film.frame.step}${aim}`];
 }
 
-// What the agent believes: every attribute that is not simply false, those of the goal first.
+const LISTED = 12; // attributes that are all listed
+
+// What the agent believes: of many attributes those that are not simply false, those of the goal first.
 export class BeliefView {
   constructor(root, film) {
     this.all = false;
@@ -61,7 +63,7 @@ export class BeliefView {
     const asked = (i) => goal && goal.values[i] !== null;
     const open = (i) => asked(i) && !this.meets(i, believed);
     const rows = space.attributes.map((_, i) => i);
-    const shown = rows.filter((i) => this.all || wrong(i) || open(i) || space.attributes[i].kind !== "binary" || believed[i]);
+    const shown = rows.filter((i) => this.all || rows.length <= LISTED || wrong(i) || open(i) || space.attributes[i].kind !== "binary" || believed[i]);
     shown.sort((a, b) => Number(asked(b)) - Number(asked(a)) || a - b);
     const errors = rows.filter(wrong).length;
     this.note.textContent = !certainty

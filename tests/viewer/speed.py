@@ -1,0 +1,112 @@
+"""How fast the viewer is: `python -m tests.viewer.speed [AGENT…]` in the root of the repository prints a table.
+
+First paint is that of the page in a new tab. Ready: the agent is loaded and its start is shown. A step lasts from the
+key press to the frame after the one in which it was drawn. Frames per second are counted while the graph is dragged.
+"""
+
+import contextlib
+import os
+import statistics
+import sys
+import threading
+import time
+from dataclasses import dataclass
+
+from attribute_planner.storage.agents import shipped_agents
+from attribute_planner.viewer.runs import Runs, entries_of
+from attribute_planner.viewer.server import Server
+from tests.viewer.browser import Browser, Tab, find_chromium
+
+STEPS, EPISODES = 100, 20
+"""Steps that are measured of each agent, and episodes that they are taken from at most."""
+SECONDS = 3.0
+"""How long the graph is dragged."""
+COUNT_FRAMES = """window.times = []; window.counting = true;
+const count = (time) => { times.push(time); if (counting) requestAnimationFrame(count); };
+requestAnimationFrame(count); 0"""
+TIME_A_STEP = """(async () => { const began = performance.now();
+document.body.dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowRight', bubbles: true}));
+const index = viewer.film.index;
+while (viewer.film.index === index && viewer.film.result === null) await new Promise(requestAnimationFrame);
+await new Promise(requestAnimationFrame);
+return performance.now() - began; })()"""
+
+
+@dataclass(frozen=True)
+class Speed:
+    """What was measured of one agent: times in milliseconds."""
+
+    agent: str
+    first_paint: float
+    ready: float
+    steps: list[float]
+    frames_per_second: float
+
+    def row(self) -> str:
+        """A row of the table."""
+        steps = sorted(self.steps)
+        median, late = statistics.median(steps), steps[int(0.95 * (len(steps) - 1))]
+        page = f"{self.first_paint:.0f} ms | {self.ready / 1000:.1f} s"
+        return f"| `{self.agent}` | {page} | {median:.0f} ms | {late:.0f} ms | {self.frames_per_second:.0f} |"
+
+
+def main(names: list[str]) -> None:
+    """Measure the named agents, or all that ship."""
+    program = find_chromium()
+    assert program is not None, "Chromium is needed"
+    server = Server(Runs(entries_of(None)))
+    threading.Thread(target=server.run, daemon=True).start()
+    print(f"{os.cpu_count()} cores")
+    print("| agent | first paint | ready | step, median | step, 95 % | frames/s |\n|---|---|---|---|---|---|")
+    with contextlib.closing(Browser(program)) as browser:
+        for name in names or sorted(shipped_agents()):
+            tab = browser.tab()
+            tab.resize(1440, 900)
+            print(measure(tab, f"{server.address}#{name}", name).row(), flush=True)
+            tab.close()
+    server.stop()
+
+
+def measure(tab: Tab, address: str, name: str) -> Speed:
+    """Open the viewer with an agent, run episodes, and drag the graph."""
+    began = time.perf_counter()
+    tab.open(address)
+    tab.wait("document.querySelectorAll('.chips .chip').length")
+    ready = 1000 * (time.perf_counter() - began)
+    paint = tab.value("performance.getEntriesByName('first-contentful-paint')[0].startTime")
+    tab.value(f"viewer.connection.ask('prepare', {{run: '{name}'}}).then(() => 0)")
+    steps: list[float] = []
+    for seed in range(EPISODES):
+        if len(steps) < STEPS:
+            steps += episode(tab, seed, STEPS - len(steps))
+    return Speed(name, paint, ready, steps, frames_per_second(tab))
+
+
+def episode(tab: Tab, seed: int, most: int) -> list[float]:
+    """The times of the steps of an episode with the last example as its goal."""
+    tab.value(f"viewer.start({seed}).then(() => viewer.panel.examples.lastChild.click())")
+    tab.wait("viewer.player.enabled && viewer.goal")
+    times: list[float] = []
+    while len(times) < most and not tab.value("viewer.film.result"):
+        times.append(tab.value(TIME_A_STEP))
+    return times[:-1] if tab.value("viewer.film.result") else times  # the last call finds the end
+
+
+def frames_per_second(tab: Tab) -> float:
+    """Frames that are drawn while the mouse drags the graph to and fro."""
+    box = "document.querySelector('canvas').getBoundingClientRect()"
+    left, top, width, height = tab.value(f"(({{x, y, width, height}}) => [x, y, width, height])({box})")
+    x, y = left + width / 2, top + height - 8
+    tab.send("Input.dispatchMouseEvent", type="mousePressed", x=x, y=y, button="left", clickCount=1)
+    tab.value(COUNT_FRAMES)
+    began, moves = time.perf_counter(), 0
+    while time.perf_counter() - began < SECONDS:
+        moves += 1
+        tab.move(x + 3 * abs(moves % 160 - 80), y, buttons=1)
+    times = tab.value("counting = false; times")
+    tab.send("Input.dispatchMouseEvent", type="mouseReleased", x=x, y=y, button="left", clickCount=1)
+    return 1000 * (len(times) - 1) / (times[-1] - times[0])
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
