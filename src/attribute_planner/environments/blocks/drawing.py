@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import UInt8
 
-from attribute_planner.environments.blocks.rendering import Canvas, canvas, render_on
+from attribute_planner.environments.blocks.rendering import Canvas, canvas, render_softly
 from attribute_planner.environments.blocks.scene import TO_LIGHT, Poses
 
 DRAWING_SIZE = 384
@@ -41,17 +41,11 @@ def _light_directions() -> np.ndarray:
 
 @jax.jit(static_argnums=1)
 def _draw(poses: Poses, size: int) -> jax.Array:
-    """The mean over the rays of each pixel. The lights are divided among the rays: each light takes one image."""
-    total = jnp.zeros((size, size, 3))
-    rays = list(np.ndindex(RAYS_PER_SIDE, RAYS_PER_SIDE))
-    for number, (row, column) in enumerate(rays):
-        coarse = _ray_of_each_pixel(canvas(size * RAYS_PER_SIDE), row, column)
-
-        def add_light(total: jax.Array, to_light: jax.Array, on: Canvas = coarse) -> tuple[jax.Array, None]:
-            return total + render_on(on, poses, to_light).astype(jnp.float32), None
-
-        total, _ = jax.lax.scan(add_light, total, jnp.asarray(_light_directions()[number :: len(rays)]))
-    return jnp.round(total / LIGHTS).astype(jnp.uint8)
+    """The mean over the rays of each pixel, among which the lights are divided."""
+    fine, lights = canvas(size * RAYS_PER_SIDE), jnp.asarray(_light_directions())
+    rays = [_ray_of_each_pixel(fine, *place) for place in np.ndindex(RAYS_PER_SIDE, RAYS_PER_SIDE)]
+    images = [render_softly(each, poses, lights[number :: len(rays)]) for number, each in enumerate(rays)]
+    return jnp.round(jnp.stack(images).mean(axis=0)).astype(jnp.uint8)
 
 
 def _ray_of_each_pixel(fine: Canvas, row: int, column: int) -> Canvas:

@@ -90,7 +90,28 @@ class BoxPlanes:
 
 def render(poses: Poses, size: int = IMAGE_SIZE) -> UInt8[jax.Array, "{size} {size} 3"]:
     """The agent's image of blocks at `poses`, for one scene."""
-    return render_on(canvas(size), poses, jnp.asarray(TO_LIGHT, jnp.float32))
+    on = canvas(size)
+    planes = _box_planes(poses, jnp.asarray(TO_LIGHT, jnp.float32))
+    inverse_distances = _inverse_distances(on, planes)
+    nearest, colour = _cast(on, planes, inverse_distances)
+    shaded = _in_shadow(planes, inverse_distances, 1.0 / nearest)
+    return _unpacked(jnp.where(shaded, _dimmed(colour), colour))
+
+
+def render_softly(canvas: Canvas, poses: Poses, lights: Float[jax.Array, "L 3"]) -> Float[jax.Array, "H W 3"]:
+    """An image of blocks at `poses` on a canvas; shadows are the mean of those from several directions of light."""
+    planes = _box_planes(poses, jnp.asarray(TO_LIGHT, jnp.float32))
+    nearest, colour = _cast(canvas, planes, _inverse_distances(canvas, planes))
+
+    def add_shadow(share: jax.Array, to_light: jax.Array) -> tuple[jax.Array, None]:
+        lit = _box_planes(poses, to_light)
+        shaded = _in_shadow(lit, _inverse_distances(canvas, lit), 1.0 / nearest)
+        return share + shaded.astype(jnp.float32), None
+
+    total, _ = jax.lax.scan(add_shadow, jnp.zeros(nearest.shape), lights)
+    share = (total / len(lights))[..., None]
+    bright, dim = (_unpacked(each).astype(jnp.float32) for each in (colour, _dimmed(colour)))
+    return bright + share * (dim - bright)
 
 
 def image_spec(size: int) -> ImageSpec:
@@ -98,15 +119,6 @@ def image_spec(size: int) -> ImageSpec:
     if size < SMALLEST_SIZE:
         raise ConfigurationError(f"image_size is {size}; it must be at least {SMALLEST_SIZE} pixels.")
     return ImageSpec(size, size)
-
-
-def render_on(canvas: Canvas, poses: Poses, to_light: Float[jax.Array, "3"]) -> UInt8[jax.Array, "H W 3"]:
-    """An image of blocks at `poses` on a canvas, lit from the direction `to_light`."""
-    planes = _box_planes(poses, to_light)
-    inverse_distances = _inverse_distances(canvas, planes)
-    nearest, colour = _cast(canvas, planes, inverse_distances)
-    shaded = _in_shadow(planes, inverse_distances, 1.0 / nearest)
-    return _unpacked(jnp.where(shaded, _dimmed(colour), colour))
 
 
 def visible_blocks(poses: Poses, size: int = IMAGE_SIZE) -> Int[jax.Array, "{size} {size}"]:

@@ -15,9 +15,12 @@ export class Film {
     this.tell();
   }
 
+  // Further frames; the last of them is shown if the last one was.
   append(frames, result) {
+    const { atEnd } = this;
     this.frames.push(...frames);
     this.result = result;
+    if (atEnd) this.index = this.last;
     this.tell();
   }
 

@@ -12,6 +12,8 @@ import { BeliefView, SceneView } from "./scene_view.js";
 import { TrainingView } from "./training_view.js";
 import { count, Space } from "./words.js";
 
+const IDLE = 300; // milliseconds after which a goal is not being changed any more
+
 const find = (id) => document.getElementById(id);
 
 class Viewer {
@@ -19,6 +21,7 @@ class Viewer {
     this.film = new Film(new Space([]));
     this.goal = null;
     this.begun = false;
+    this.ahead = null;
     this.asked = 0;
     this.build(find("episode"));
     this.connection = new Connection((connected) => this.connected(connected));
@@ -123,6 +126,7 @@ class Viewer {
   begin({ frame, examples }) {
     this.goal = this.film.goal = null;
     this.begun = false;
+    this.ahead = null;
     this.film.restart(frame);
     this.panel.suggest(examples, frame.believed);
   }
@@ -131,6 +135,7 @@ class Viewer {
     const turn = ++this.asked;
     this.goal = goal;
     this.begun = false;
+    this.ahead = null;
     this.player.enable(false);
     if (!goal) {
       this.panel.show(null);
@@ -146,27 +151,52 @@ class Viewer {
       this.film.goal = known;
       this.film.restart(known.frame);
       this.player.enable(true);
+      if (known.plan.reachable) setTimeout(() => this.prefetch(turn), IDLE);
     } catch (mistake) {
       if (turn === this.asked) this.panel.fail(mistake.message);
     }
   }
 
-  // The next frames of the episode, which begins with the first; whether there were any.
+  // Compute the first step before it is asked for, unless the goal is still being changed.
+  prefetch(turn) {
+    if (turn !== this.asked || this.begun || this.ahead) return;
+    this.ahead = this.frames(1);
+    this.ahead.catch(() => {});
+  }
+
+  // Show the next frames of the episode; whether there were any. Those after them are computed meanwhile.
   async more(size) {
     const turn = this.asked;
     try {
-      if (!this.begun) {
-        await this.connection.ask("begin", { goal: this.goal, mode: find("mode").value });
-        this.begun = true;
-      }
-      const { frames, result } = await this.connection.ask("step", { count: size });
+      const { frames, result } = await (this.ahead ?? this.frames(size));
       if (turn !== this.asked) return false;
+      this.ahead = result === null ? this.frames(size) : null;
+      this.ahead?.then((next) => this.end(turn, next), () => {});
       this.film.append(frames, result);
       return frames.length > 0;
     } catch (mistake) {
-      if (turn === this.asked) this.note(mistake.message);
+      if (turn === this.asked) {
+        this.ahead = null;
+        this.note(mistake.message);
+      }
       return false;
     }
+  }
+
+  // The next frames, and the result if there are none; the first begin the episode.
+  async frames(size) {
+    if (!this.begun) {
+      await this.connection.ask("begin", { goal: this.goal, mode: find("mode").value });
+      this.begun = true;
+    }
+    return this.connection.ask("step", { count: size });
+  }
+
+  // The result is shown with the last frame.
+  end(turn, { frames, result }) {
+    if (turn !== this.asked || frames.length) return;
+    this.ahead = null;
+    this.film.append([], result);
   }
 
   note(text) {

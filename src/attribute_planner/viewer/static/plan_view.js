@@ -2,7 +2,7 @@
 import { element, replaceContent } from "./dom.js";
 import { edgeKey } from "./film.js";
 import { count, evidenceWords, percent } from "./words.js";
-import { probabilityColour } from "./colours.js";
+import { isDark, probabilityColour } from "./colours.js";
 
 const MOST = 2; // changes that are written out; more are counted
 const EVENTS = {
@@ -27,13 +27,18 @@ export class PlanView {
     const { film } = this;
     const plan = film.latest("plan");
     if (!plan) {
+      this.seen = null;
       this.summary.textContent = "Choose a goal to see a plan.";
       return replaceContent(this.list);
     }
     const done = film.result && film.atEnd;
+    const events = film.events();
+    const seen = [plan, events.length, events.at(-1)?.times, done, film.frame.step > 0, isDark()];
+    if (this.seen?.every((each, i) => each === seen[i])) return;
+    this.seen = seen;
     replaceContent(this.summary, done ? this.verdict() : summaryOf(plan));
     const posteriors = film.posteriors();
-    const rows = film.events().map((event) => this.past(event));
+    const rows = events.map((event) => this.past(event));
     if (!done) rows.push(...plan.edges.map((edge, i) => this.planned(plan, edge, i, posteriors.get(edgeKey(plan.sets[i], plan.sets[i + 1])))));
     replaceContent(this.list, rows);
     keepInSight(this.list.querySelector(".now"), this.list.closest(".card"));

@@ -90,9 +90,7 @@ export class Player {
     if (film.result !== null || this.more === null || this.busy || !this.enabled) return false;
     this.busy = true;
     try {
-      const arrived = await this.more(size);
-      if (arrived) film.show(film.last);
-      return arrived;
+      return await this.more(size);
     } finally {
       this.busy = false;
     }
