@@ -6,6 +6,7 @@ import threading
 import time
 from pathlib import Path
 
+import numpy as np
 from PIL import Image
 
 from attribute_planner.viewer.runs import Runs, entries_of
@@ -15,6 +16,8 @@ from tests.viewer.browser import Browser, Tab, find_chromium
 FOLDER = Path("docs/images")
 GOAL = "switch_0=red switch_1=red switch_2=red switch_3=red"
 SIZE, GIF_WIDTH = (1360, 820), 900
+VIVID = 90
+"""Difference between the largest and the smallest part of a vivid colour."""
 
 
 def main() -> None:
@@ -59,10 +62,20 @@ def write_gif(path: Path, frames: list[Image.Image]) -> None:
     sheet = Image.new("RGB", (GIF_WIDTH, small[0].height * len(chosen)))
     for number, frame in enumerate(chosen):
         sheet.paste(frame, (0, number * frame.height))
-    palette = sheet.quantize(192)
+    palette = palette_of(sheet)
     drawn = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in small]
     durations = [900] * 3 + [260] * (len(drawn) - 4) + [2500]
     drawn[0].save(path, save_all=True, append_images=drawn[1:], duration=durations, loop=0, optimize=True)
+
+
+def palette_of(sheet: Image.Image) -> Image.Image:
+    """Colours of the page, and as many again of its few vivid places, which otherwise would get none."""
+    pixels = np.asarray(sheet)
+    vivid = pixels[np.ptp(pixels, axis=-1) > VIVID]
+    halves = [sheet, Image.fromarray(vivid[None])]
+    palette = Image.new("P", (1, 1))
+    palette.putpalette([value for half in halves for value in (half.quantize(128).getpalette() or [])[: 3 * 128]])
+    return palette
 
 
 if __name__ == "__main__":

@@ -15,10 +15,22 @@ MAX_DRAWN = 2_000
 """Larger graphs are not drawn."""
 
 STYLE = """
-body { font: 16px/1.5 system-ui, sans-serif; color: #222; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
-h1 { font-size: 1.5rem; } h2 { font-size: 1.2rem; margin-top: 2rem; }
-li { margin-bottom: .8rem; } .kind { font-weight: 600; } .share { color: #666; }
-svg, img { max-width: 100%; } svg text { font: 13px system-ui, sans-serif; fill: #222; }
+:root { color-scheme: light dark; --page: #f5f6f9; --card: #fff; --ink: #1b2333; --soft: #5c677d; --line: #dfe3eb;
+  --planned: #a9c7e2; --reached: #1a6cb2; --weak: #be460f; }
+@media (prefers-color-scheme: dark) { :root { --page: #10141c; --card: #181e29; --ink: #e8ecf4; --soft: #9aa6bd;
+  --line: #2c3546; --planned: #3f5d78; --reached: #62b2f0; --weak: #f07a42; } }
+body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--page); max-width: 60rem;
+  margin: 2rem auto; padding: 0 1rem; }
+h1 { font-size: 1.5rem; margin-bottom: 0; } h2 { font-size: 1.1rem; margin-top: 0; }
+h3 { font-size: 1rem; margin-bottom: 0; }
+section { background: var(--card); border: 1px solid var(--line); border-radius: 14px;
+  padding: 1.1rem 1.3rem; margin-top: 1rem; }
+ol { padding-left: 1.3rem; margin: 0; } li { margin-bottom: .8rem; } p { margin: .3rem 0; overflow-wrap: anywhere; }
+.kind { font-weight: 600; } .share { color: var(--soft); }
+svg, img { max-width: 100%; height: auto; } img { background: #fff; border-radius: 10px; }
+svg text { font: 13px system-ui, sans-serif; fill: var(--ink); }
+.planned { fill: var(--planned); } .reached { fill: var(--reached); } .weak { fill: var(--weak); }
+.ground { fill: var(--line); }
 """
 
 WIDTH, ROW = 720, 30
@@ -33,22 +45,24 @@ def write_diagnosis_page(path: Path, diagnosis: Diagnosis, table: TransitionTabl
 
 def diagnosis_page(diagnosis: Diagnosis, table: TransitionTable, title: str) -> str:
     """The page as text."""
-    findings = "".join(map(_finding, diagnosis.findings)) or "<li>No cause of failures was found.</li>"
+    findings = f"<ol>{''.join(map(_finding, diagnosis.findings))}</ol>"
     sections = [
         f"<h1>Diagnosis of {escape(title)}</h1>",
         f"<p>{table.num_nodes:,} attribute sets, {table.num_edges:,} transitions.</p>",
-        "<h2>What to change, in order</h2>",
-        f"<ol>{findings}</ol>",
+        _section(
+            "What to change, in order", findings if diagnosis.findings else "<p>No cause of failures was found.</p>"
+        ),
         _section("Planned and reached", success_bars(diagnosis.measured) if diagnosis.measured else ""),
         _section("The least probable plan of each task", "".join(map(_plan, diagnosis.plans))),
         _section("The graph", graph_image(table, diagnosis.plans)),
     ]
-    head = f'<meta charset="utf-8"><title>{escape(title)}</title><style>{STYLE}</style>'
+    view = '<meta name="viewport" content="width=device-width, initial-scale=1">'
+    head = f'<meta charset="utf-8">{view}<title>{escape(title)}</title><style>{STYLE}</style>'
     return f'<!doctype html>\n<html lang="en"><head>{head}</head><body>\n' + "\n".join(sections) + "\n</body></html>\n"
 
 
 def _section(title: str, content: str) -> str:
-    return f"<h2>{escape(title)}</h2>\n{content}" if content else ""
+    return f"<section><h2>{escape(title)}</h2>\n{content}</section>" if content else ""
 
 
 def _finding(finding: Finding) -> str:
@@ -59,14 +73,14 @@ def _finding(finding: Finding) -> str:
 
 def success_bars(measured: list[Measured]) -> str:
     """A bar for each task: planned above, reached below."""
-    rows, left, full = [], 200, WIDTH - 200 - 150
+    rows, left, full = [], 200, WIDTH - 200 - 190
     for number, each in enumerate(measured):
         top, reached = number * (2 * ROW), each.successes / each.episodes
         rows += [
             _text(0, top + 25, each.task),
-            _rectangle(left, top + 6, full * each.planned, 12, "#b9c4dd"),
+            _rectangle(left, top + 6, full * each.planned, 12, "planned"),
             _text(left + full * each.planned + 6, top + 17, f"{percent(each.planned)} planned"),
-            _rectangle(left, top + 22, full * reached, 12, "#3c6e47"),
+            _rectangle(left, top + 22, full * reached, 12, "reached"),
             _text(left + full * reached + 6, top + 33, f"{each.successes} of {each.episodes} reached"),
         ]
     return _svg(len(measured) * 2 * ROW, rows)
@@ -87,8 +101,8 @@ def plan_drawing(plan: Plan) -> str:
         words = ", ".join(f"{name} → {value}" for name, value in change.items())
         rows += [
             _text(0, middle, f"{number + 1}. {words if len(words) <= 38 else words[:37] + '…'}"),
-            _rectangle(left, middle - 11, full, 14, "#eeeeee"),
-            _rectangle(left, middle - 11, length, 14, "#3c6e47" if evidence.probability >= 0.5 else "#b0413e"),
+            _rectangle(left, middle - 11, full, 14, "ground"),
+            _rectangle(left, middle - 11, length, 14, "reached" if evidence.probability >= 0.5 else "weak"),
             _text(left + full + 8, middle, str(evidence)),
         ]
     return _svg(len(plan.evidence) * ROW, rows)
@@ -115,5 +129,5 @@ def _text(x: float, y: float, text: str) -> str:
     return f'<text x="{x:.0f}" y="{y:.0f}">{escape(text)}</text>'
 
 
-def _rectangle(x: float, y: float, width: float, height: float, colour: str) -> str:
-    return f'<rect x="{x:.0f}" y="{y:.0f}" width="{width:.1f}" height="{height:.0f}" fill="{colour}"/>'
+def _rectangle(x: float, y: float, width: float, height: float, kind: str) -> str:
+    return f'<rect x="{x:.0f}" y="{y:.0f}" width="{width:.1f}" height="{height:.0f}" rx="3" class="{kind}"/>'

@@ -28,6 +28,6 @@ export function addPlan(root) {
 export function addGraph(root) {
   const [content, key] = [element("div", { class: "graph-frame" }), (name) => element("span", { class: `key ${name}` })];
   const legend = element("p", { class: "legend soft" }, "unlikely", key("scale"), "likely", key("dashed"), "never tried");
-  addCard(root, "graph", "Graph", heading("Graph around the plan", legend), content);
+  addCard(root, "graph", "Graph", heading("Graph", legend), content);
   return content;
 }
