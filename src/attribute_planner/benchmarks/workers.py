@@ -1,5 +1,6 @@
 """`benchmark workers`: steps per second of simulators on the host in worker processes, with a policy network acting."""
 
+import importlib.util
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -13,11 +14,13 @@ import numpy as np
 from attribute_planner import algorithm
 from attribute_planner.benchmarks.busy_env import busy, minigrid
 from attribute_planner.benchmarks.measuring import Measurement, rates, times
+from attribute_planner.benchmarks.no_communication import separate_processes
 from attribute_planner.benchmarks.train import EpochTimes
 from attribute_planner.configuration import host_config
 from attribute_planner.data.rollout import advance, start
 from attribute_planner.environments.workers.choice import num_cores
-from attribute_planner.environments.workers.running import worker_processes
+from attribute_planner.environments.workers.cluster import LOCAL
+from attribute_planner.environments.workers.running import cluster_workers, worker_processes
 from attribute_planner.models.policy import GoalPolicy
 from attribute_planner.phases.exploration_policies import ExplorationPolicy
 
@@ -30,7 +33,12 @@ SECONDS, REPEATS = 1.0, 3
 
 OVERLAP_MILLISECONDS, OVERLAP_STEPS = 5.0, 8_000
 
+RAY_MILLISECONDS = (0.1, 1.0)
+"""The difference to workers without Ray is a time per message, which does not depend on the simulator."""
+
 ONE_PROCESS = "the same in one process"
+SEPARATE = "processes without communication"
+RAY = "the same as Ray actors on this machine"
 ASYNC, SUBPROC = "Gymnasium's AsyncVectorEnv", "Stable-Baselines3's SubprocVecEnv"
 
 Play = Callable[[int], Any]
@@ -40,7 +48,9 @@ Play = Callable[[int], Any]
 def measure() -> list[Measurement]:
     """Each simulator with one worker, two and so on up to the number of cores, against one process and two peers."""
     envs = [*(busy(each) for each in MILLISECONDS), *_installed(minigrid)]
-    return [*(line for env in envs for line in measure_env(env)), measure_overlap(busy(OVERLAP_MILLISECONDS))]
+    lines = [line for env in envs for line in measure_env(env)]
+    lines += [line for milliseconds in RAY_MILLISECONDS for line in measure_ray(busy(milliseconds))]
+    return [*lines, measure_overlap(busy(OVERLAP_MILLISECONDS))]
 
 
 def measure_overlap(env: Any) -> Measurement:
@@ -63,10 +73,11 @@ def practice_rate(env: Any, overlap: bool) -> float:
 def measure_env(env: Any) -> Iterator[Measurement]:
     """The lines of one simulator."""
     numbers = worker_numbers(num_cores())
-    actor = ExplorationPolicy(GoalPolicy(env.spec, hidden_size=100, key=jax.random.key(0)))
+    actor = _policy(env)
     contexts = {
         ONE_PROCESS: ours(env, actor, 0),
         **{str(number): ours(env, actor, number) for number in numbers},
+        SEPARATE: lambda: separate_processes(env, numbers[-1], NUM_ENVS),
         ASYNC: peer(env, actor, _async_vector_env),
         SUBPROC: peer(env, actor, _subproc_vec_env),
     }
@@ -75,9 +86,30 @@ def measure_env(env: Any) -> Iterator[Measurement]:
     last, best = titles[numbers[-1]], found[str(numbers[-1])]
     for number, title in titles.items():
         yield rates(title, found[str(number)].rate, found[ONE_PROCESS].rate, "steps/s", ONE_PROCESS)
+    name = f"{env.name}, {numbers[-1]} {SEPARATE}"
+    yield rates(name, found[SEPARATE].rate, found[ONE_PROCESS].rate, "steps/s", ONE_PROCESS)
     for against in (ASYNC, SUBPROC):
         yield rates(last, best.rate, found[against].rate if against in found else None, "steps/s", against)
     yield times(f"{last}, core time of the learner per step", best.learner, found[ASYNC].learner, "µs", ASYNC)
+
+
+def measure_ray(env: Any) -> Iterator[Measurement]:
+    """The duration of a step, and the core time of the learner in it, without Ray and with it."""
+    number, actor = num_cores(), _policy(env)
+    contexts = {"here": ours(env, actor, number), **({RAY: on_ray(env, actor, number)} if _has_ray() else {})}
+    found = measured_speeds(contexts)
+    here, there = found["here"], found.get(RAY)
+    name = f"{env.name}, {number} workers"
+    yield times(f"{name}, time per step", 1e6 / here.rate, there and 1e6 / there.rate, "µs", RAY)
+    yield times(f"{name}, core time of the learner per step", here.learner, there and there.learner, "µs", RAY)
+
+
+def _has_ray() -> bool:
+    return importlib.util.find_spec("ray") is not None
+
+
+def _policy(env: Any) -> ExplorationPolicy:
+    return ExplorationPolicy(GoalPolicy(env.spec, hidden_size=100, key=jax.random.key(0)))
 
 
 def worker_numbers(cores: int) -> list[int]:
@@ -120,10 +152,18 @@ def _length_for(play: Play) -> int:
 
 def ours(env: Any, actor: ExplorationPolicy, num_workers: int) -> Any:
     """A rollout, which also records the steps with their attributes."""
+    return _playing(env, actor, lambda: worker_processes(env, num_workers))
 
+
+def on_ray(env: Any, actor: ExplorationPolicy, num_workers: int) -> Any:
+    """The same with Ray actors on this machine."""
+    return _playing(env, actor, lambda: cluster_workers(env, LOCAL, num_workers, NUM_ENVS))
+
+
+def _playing(env: Any, actor: ExplorationPolicy, workers: Callable[[], Any]) -> Any:
     @contextmanager
     def playing() -> Iterator[Play]:
-        with worker_processes(env, num_workers):
+        with workers():
             envs, key = env.vector_env(NUM_ENVS), jax.random.key(1)
             episodes = start(actor, envs, key=key)
 
