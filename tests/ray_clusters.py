@@ -22,8 +22,11 @@ LOOKS = {"health_check_period_ms": 1000, "health_check_failure_threshold": 3}
 
 
 @contextmanager
-def ray_cluster(machines: int) -> Iterator[Any]:
-    """A cluster of a head without cores and some machines with one core each."""
+def ray_cluster(machines: int, settings: dict[str, Any] | None = None) -> Iterator[Any]:
+    """A cluster of a head without cores and some machines with one core each.
+
+    settings: further ones of Ray itself.
+    """
     ray = pytest.importorskip("ray", reason="Ray is not installed: the extra ray")
     from ray.cluster_utils import Cluster  # pyright: ignore[reportMissingImports]
 
@@ -33,7 +36,8 @@ def ray_cluster(machines: int) -> Iterator[Any]:
         # Ray listens at the address of this machine, which the test session takes for another one.
         for module in (cluster_module, head_module):
             patch.setattr(module, "why_no_answer", lambda address: None)
-        head = {"num_cpus": 0, "include_dashboard": False, "object_store_memory": BYTES, "_system_config": LOOKS}
+        system = {**LOOKS, **(settings or {})}
+        head = {"num_cpus": 0, "include_dashboard": False, "object_store_memory": BYTES, "_system_config": system}
         started = Cluster(initialize_head=True, head_node_args=head)
         try:
             for _ in range(machines):

@@ -18,16 +18,17 @@ import numpy as np
 import pytest
 
 import attribute_planner as ap
+from attribute_planner.environments.workers import pool as pool_module
 from attribute_planner.environments.workers.running import cluster_workers
-from attribute_planner.errors import ConfigurationError
+from attribute_planner.errors import ConfigurationError, EnvironmentFaultError
 from attribute_planner.experiments.cluster import running
 from attribute_planner.experiments.cluster.resources import ClusterConfig
 from attribute_planner.experiments.cluster.running import run_on_cluster
 from attribute_planner.experiments.records import record_path
 from tests.environments.test_workers import NUM_ENVS, play
-from tests.environments.worker_envs import walk
+from tests.environments.worker_envs import careless, large, walk
 from tests.experiments.cluster_cells import RUNS, complete
-from tests.ray_clusters import add_machine, kill_head, kill_machine, ray_cluster
+from tests.ray_clusters import add_machine, kill, kill_head, kill_machine, ray_cluster
 from tests.test_worker_training import SMALL
 from tests.test_worker_training import assert_same as assert_same_agent
 
@@ -102,6 +103,34 @@ def wait_until(condition: Callable[[], bool], seconds: float = 120) -> None:
     while not condition():
         assert time.monotonic() < deadline, "waited too long"
         time.sleep(0.05)
+
+
+@pytest.mark.slow
+def test_a_careless_environment_is_named_and_its_processes_end(
+    cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(pool_module, "LEAK", 2**26)
+    env, lines = careless(tmp_path), []
+    here = {int(path.name) for path in tmp_path.iterdir()}
+    with cluster_workers(env, cluster.address, 1, 2, say=lines.append):
+        for _ in range(3):
+            play(env, steps=2)
+        there = {int(path.name) for path in tmp_path.iterdir()} - here
+    assert ["the memory of a worker process has grown" in line for line in lines] == [True, False]
+    assert "careless prints in its worker processes, where it is not shown: 'careless'" in lines[1]
+    kill(list(here))
+    assert there and not there & processes("sleep")
+
+
+@pytest.mark.slow
+def test_a_full_object_store_is_named():
+    env = large()
+    with (
+        ray_cluster(machines=1, settings={"local_fs_capacity_threshold": 0.001}) as cluster,
+        pytest.raises(EnvironmentFaultError, match="The object store of the Ray cluster is full"),
+        cluster_workers(env, cluster.address, 1, 4),
+    ):
+        play(env, steps=2)
 
 
 @pytest.mark.slow

@@ -1,6 +1,7 @@
 """Workers on a Ray cluster, as far as none is needed: addresses that are wrong, and what a worker returns."""
 
 import importlib.util
+import io
 import sys
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 import attribute_planner as ap
 from attribute_planner.environments.gymnasium_bridge.batch_arrays import BatchLayout
 from attribute_planner.environments.workers.cluster import num_cluster_workers
-from attribute_planner.environments.workers.remote import RemoteServer, package_version
+from attribute_planner.environments.workers.remote import NotedStream, RemoteServer, package_version
 from attribute_planner.environments.workers.running import cluster_workers
 from attribute_planner.environments.workers.sending import packed
 from attribute_planner.errors import ConfigurationError
@@ -60,7 +61,8 @@ def test_a_cluster_that_does_not_answer_is_named(address: str, words: str, monke
 
 def test_a_remote_worker_returns_the_rows_that_it_was_sent():
     env, server = walk(), RemoteServer(package_version())
-    assert server.handle(("make", "walk", packed(env.recipe, "walk"), env.encoder.spec), None) == ("done", None, None)
+    made = server.handle(("make", "walk", packed(env.recipe, "walk"), env.encoder.spec), None)
+    assert made[:2] == ("done", None) and isinstance(made[2], tuple) and made[2][0] > 2**20
     assert server.handle(("open", 7, BatchLayout(5, ((3,), "float32"), 2, 0), range(3, 5)), None)[0] == "done"
     inputs = {
         "action": np.array([2, 2]),
@@ -71,14 +73,24 @@ def test_a_remote_worker_returns_the_rows_that_it_was_sent():
         "which": np.array([True, False]),
     }
     kind, _, outputs = server.handle(("reset", 7), inputs)
-    assert kind == "done" and outputs is not None and outputs["finished"].tolist() == [True, False]
+    assert kind == "done" and isinstance(outputs, dict) and outputs["finished"].tolist() == [True, False]
     kind, _, stepped = server.handle(("step", 7), inputs)
-    assert kind == "done" and stepped is not None and stepped["observation"][:, 1].tolist() == [1, 0]
+    assert kind == "done" and isinstance(stepped, dict) and stepped["observation"][:, 1].tolist() == [1, 0]
     # What ended an episode is forgotten when the learner says so.
     kind, _, after = server.handle(("reset", 7), {**inputs, "terminated": np.array([False, True])})
-    assert after is not None and after["terminated"].tolist() == [False, True]
+    assert isinstance(after, dict) and after["terminated"].tolist() == [False, True]
 
 
 def test_another_version_of_the_package_is_named():
     kind, words, _ = RemoteServer("9.9").handle(("make", "walk", b"", None), None)
     assert kind == "fault" and f"different versions of attribute-planner: {package_version()} there, 9.9 here" in words
+
+
+def test_the_first_line_that_is_printed_is_noted():
+    written, noted = io.StringIO(), []
+    for stream in (NotedStream(written, noted), NotedStream(written, noted)):
+        print("\n", end="", file=stream)
+        print("wel", "come", sep="", file=stream)
+        print("again", file=stream, flush=True)
+    assert noted == ["welcome"]
+    assert written.getvalue() == 2 * "\nwelcome\nagain\n"

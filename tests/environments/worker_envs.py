@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -73,4 +74,44 @@ def describe(observation: np.ndarray, info: dict[str, Any], env: gymnasium.Env) 
 def walk(**parameters: Any) -> Any:
     return ap.from_gymnasium(
         lambda: Walk(**parameters), attributes=ATTRIBUTES, describe=describe, episode_steps=12, name="walk"
+    )
+
+
+class Careless(Walk):
+    """Prints, starts a process, and needs more and more memory."""
+
+    def __init__(self, folder: str) -> None:
+        super().__init__()
+        print("careless")
+        self.process = subprocess.Popen(["sleep", "600"])
+        (Path(folder) / str(self.process.pid)).touch()
+        self.kept: list[np.ndarray] = []
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        self.kept.append(np.ones(2**23))
+        return super().reset(seed=seed, options=options)
+
+
+def careless(folder: Path) -> Any:
+    return ap.from_gymnasium(
+        lambda: Careless(str(folder)), attributes=ATTRIBUTES, describe=describe, episode_steps=12, name="careless"
+    )
+
+
+class Large(Walk):
+    """Images of 27 MB."""
+
+    observation_space = spaces.Box(0, 255, (3000, 3000, 3), np.uint8)
+
+    def _seen(self) -> np.ndarray:
+        return np.full((3000, 3000, 3), self.place, np.uint8)
+
+
+def large() -> Any:
+    return ap.from_gymnasium(
+        Large,
+        attributes=ATTRIBUTES,
+        describe=lambda observation, info, env: {"half": observation[0, 0, 0] > 2, "end": False},
+        episode_steps=12,
+        name="large",
     )

@@ -20,7 +20,7 @@ from attribute_planner.environments.gymnasium_bridge.batch_arrays import BatchAr
 from attribute_planner.environments.workers.head import HeadWatch, why_no_answer
 from attribute_planner.environments.workers.process import SECONDS_TO_END, Batch, WorkerLostError
 from attribute_planner.environments.workers.remote import INPUTS, OUTPUTS, RemoteServer, package_version
-from attribute_planner.errors import ConfigurationError
+from attribute_planner.errors import ConfigurationError, EnvironmentFaultError
 
 LOCAL, AUTO = "local", "auto"
 """A cluster on this machine that ends with the training; and the one that `RAY_ADDRESS` names."""
@@ -144,7 +144,7 @@ class RayWorker:
 
         self._ray, self._head = ray, head
         actor: Any = ray.remote(num_cpus=num_cpus, scheduling_strategy="SPREAD", max_restarts=0)(RemoteServer)
-        self._actor: Any = actor.remote(package_version())
+        self._actor: Any = actor.remote(package_version(), notes_output=True)
         self._batches: dict[int, tuple[BatchArrays, slice]] = {}
         self._pending: list[tuple[Any, int | None]] = []
         self.printed: list[str] = []
@@ -178,12 +178,19 @@ class RayWorker:
             raise WorkerLostError(f"did not answer within {timeout * count:g} s", hung=True) from None
         except self._ray.exceptions.RayError as error:
             self.kill()
+            if is_full(self._ray, error):
+                raise EnvironmentFaultError(
+                    "The object store of the Ray cluster is full, and so is its disk. Start Ray with a larger "
+                    f"--object-store-memory, or train with fewer num_envs ({last_line(error)})."
+                ) from None
             raise WorkerLostError(f"was lost ({last_line(error)})") from None
         if number is not None:
             arrays, rows = self._batches[number]
             asked = arrays.which[rows]
             for name in OUTPUTS:
                 getattr(arrays, name)[rows][asked] = outputs[name][asked]
+        elif outputs is not None:
+            self.memory, self.printed = outputs
         return kind, result
 
     def _reply(self, reference: Any, timeout: float) -> Any:
@@ -201,7 +208,8 @@ class RayWorker:
     def close(self) -> None:
         if not (self.is_lost or self._head.is_lost):
             with suppress(Exception):
-                self._ray.get(self._actor.handle.remote(("end",), None), timeout=SECONDS_TO_END)
+                self._pending = [(self._actor.handle.remote(("end",), None), None)]
+                self.receive(SECONDS_TO_END)
             self.kill()
             self.is_lost = False
 
@@ -210,6 +218,12 @@ class RayWorker:
         if not self._head.is_lost:
             with suppress(Exception):
                 self._ray.kill(self._actor)
+
+
+def is_full(ray: Any, error: Exception) -> bool:
+    """Whether an actor could not return its rows because there was no room for them."""
+    full = (ray.exceptions.ObjectStoreFullError, ray.exceptions.OutOfDiskError)
+    return isinstance(error, full) or isinstance(getattr(error, "cause", None), full)
 
 
 def last_line(error: Exception) -> str:
