@@ -91,6 +91,6 @@ def test_the_first_line_that_is_printed_is_noted():
     for stream in (NotedStream(written, noted), NotedStream(written, noted)):
         print("\n", end="", file=stream)
         print("wel", "come", sep="", file=stream)
-        print("again", file=stream, flush=True)
+        print("again", file=stream)
     assert noted == ["welcome"]
     assert written.getvalue() == 2 * "\nwelcome\nagain\n"
