@@ -15,13 +15,14 @@ from tests.viewer.browser import Browser, Tab, find_chromium
 
 FOLDER = Path("docs/images")
 GOAL = "switch_0=red switch_1=red switch_2=red switch_3=red"
+TOWER = "red_on_top_of_green=True green_on_top_of_blue=True blue_on_top_of_yellow=True"
 SIZE, GIF_WIDTH = (1360, 820), 900
 VIVID = 90
 """Difference between the largest and the smallest part of a vivid colour."""
 
 
 def main() -> None:
-    """Draw the screenshots, light and dark, and the animation."""
+    """Draw the screenshots, one light and one dark, and the animation."""
     program = find_chromium()
     assert program is not None, "Chromium is needed"
     server = Server(Runs(entries_of("switches")))
@@ -32,18 +33,34 @@ def main() -> None:
         tab.open(server.address)
         tab.wait("document.querySelectorAll('.chip').length")
         frames = [picture(tab)]
-        tab.value(f"viewer.connection.ask('goal', {{goal: '{GOAL}'}}).then((known) => viewer.panel.set(known))")
-        tab.wait("document.querySelector('.verdict .good')")
+        ask(tab, GOAL)
         frames += [picture(tab)] * 2
-        while not tab.value("viewer.film.result"):
-            tab.value("viewer.player.step().then(() => 0)")
-            frames.append(picture(tab))
+        frames += run(tab)
         tab.value("viewer.player.seek(12)")
         picture(tab).save(FOLDER / "viewer.png", optimize=True)
         tab.resize(*SIZE, dark=True)
-        picture(tab).save(FOLDER / "viewer-dark.png", optimize=True)
+        tab.value("document.getElementById('seed').value = '4'; viewer.open('blocks').then(() => 0)")
+        ask(tab, TOWER)
+        run(tab)
+        tab.value("viewer.player.seek(3)")
+        picture(tab).save(FOLDER / "viewer-blocks.png", optimize=True)
     server.stop()
     write_gif(FOLDER / "viewer.gif", frames)
+
+
+def ask(tab: Tab, goal: str) -> None:
+    """Choose a goal."""
+    tab.value(f"viewer.connection.ask('goal', {{goal: '{goal}'}}).then((known) => viewer.panel.set(known))")
+    tab.wait("document.querySelector('.verdict .good')")
+
+
+def run(tab: Tab) -> list[Image.Image]:
+    """Run the episode; a picture of each step."""
+    frames = []
+    while not tab.value("viewer.film.result"):
+        tab.value("viewer.player.step().then(() => 0)")
+        frames.append(picture(tab))
+    return frames
 
 
 def picture(tab: Tab) -> Image.Image:

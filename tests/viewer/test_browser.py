@@ -83,7 +83,9 @@ def set_number(tab: Tab, value: int) -> None:
 
 
 def text(tab: Tab, selector: str) -> str:
-    return tab.value(f"document.querySelector({json.dumps(selector)})?.innerText ?? ''")
+    return tab.value(f"document.querySelector({json.dumps(selector)})?.innerText ?? ''").replace(
+        "\N{NO-BREAK SPACE}", " "
+    )
 
 
 def test_a_goal_is_set_and_reached_and_the_episode_is_scrubbed(tab: Tab):

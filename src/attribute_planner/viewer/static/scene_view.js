@@ -6,7 +6,7 @@ export class SceneView {
   constructor(root, status, film) {
     this.status = status;
     this.image = element("img", { class: "scene-image", alt: "The current state of the environment", draggable: false });
-    this.blank = element("p", { class: "scene-blank" }, "This environment does not draw itself; its attributes are listed beside.");
+    this.blank = element("p", { class: "scene-blank" }, "This environment does not draw itself.");
     replaceContent(root, this.image, this.blank);
     film.watch((shown) => this.draw(shown));
   }

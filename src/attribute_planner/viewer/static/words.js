@@ -6,10 +6,11 @@ export function plainName(name) {
   return name.replaceAll("_", " ").trim();
 }
 
+// With spaces at which lines do not break.
 export function percent(share) {
-  if (share > 0 && share < 0.01) return "< 1 %";
-  if (share > 0.99 && share < 1) return "> 99 %";
-  return `${Math.round(100 * share)} %`;
+  if (share > 0 && share < 0.01) return "<\u00a01\u00a0%";
+  if (share > 0.99 && share < 1) return ">\u00a099\u00a0%";
+  return `${Math.round(100 * share)}\u00a0%`;
 }
 
 export function count(number, one, many = `${one}s`) {
