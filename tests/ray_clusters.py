@@ -5,6 +5,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,9 @@ from attribute_planner.environments.workers import head as head_module
 BYTES = 80_000_000
 """Of each node's object store; Ray's minimum is slightly less."""
 
+
+ADDRESSES = (f"127.0.0.{number}" for number in count(2))
+"""Each machine has its own, so that this process belongs to the head, which is not killed with a machine."""
 
 LOOKS = {"health_check_period_ms": 1000, "health_check_failure_threshold": 3}
 """The head notices in 3 s that nobody listens at a machine any more; by default that takes 15 s."""
@@ -50,7 +54,7 @@ def ray_cluster(machines: int, settings: dict[str, Any] | None = None) -> Iterat
 
 def add_machine(cluster: Any) -> Any:
     """Add a machine with one core."""
-    return cluster.add_node(num_cpus=1, object_store_memory=BYTES)
+    return cluster.add_node(num_cpus=1, object_store_memory=BYTES, node_ip_address=next(ADDRESSES))
 
 
 def kill_machine(cluster: Any, node_id: str | None = None) -> None:

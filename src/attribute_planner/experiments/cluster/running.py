@@ -6,8 +6,7 @@ is lost is run again on another one; in a folder that all machines share, it con
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -44,8 +43,8 @@ def run_on_cluster(runs: Sequence[Run], complete: Complete, config: ClusterConfi
 
         needed = needed_by(config, ray.cluster_resources())
         require_machine(needed, _machines(ray))
-        with _tasks(ray, complete, config, needed, records, connection.head) as start:
-            _complete_all(ray, runs, start, records, say, connection.head, lambda: fits_one_of(needed, _machines(ray)))
+        start = _starter(ray, complete, config, needed, records)
+        _complete_all(ray, runs, start, records, say, connection.head, lambda: fits_one_of(needed, _machines(ray)))
 
 
 def _machines(ray: Any) -> list[Amounts]:
@@ -53,27 +52,17 @@ def _machines(ray: Any) -> list[Amounts]:
     return [each["Resources"] for each in ray.nodes() if each["Alive"]]
 
 
-@contextmanager
-def _tasks(
-    ray: Any, complete: Complete, config: ClusterConfig, needed: Amounts, records: Path, head: HeadWatch
-) -> Iterator[Start]:
-    """A function that starts a run. Tasks that have not ended are cancelled when the block ends."""
-    started: list[Any] = []
+def _starter(ray: Any, complete: Complete, config: ClusterConfig, needed: Amounts, records: Path) -> Start:
+    """A function that starts a run. Tasks that have not ended are ended with the connection to the cluster."""
     amounts = {"num_cpus": needed["CPU"], "num_gpus": needed["GPU"], "memory": needed["memory"]}
     task = ray.remote(max_retries=0, scheduling_strategy="SPREAD", **amounts)(completed)
 
     def start(run: Run) -> Any:
         path = record_path(records, run)
         begun = path.read_bytes() if path.exists() else None
-        started.append(task.remote(run, complete, begun, config.work, package_version()))
-        return started[-1]
+        return task.remote(run, complete, begun, config.work, package_version())
 
-    try:
-        yield start
-    finally:
-        for reference in [] if head.is_lost else started:
-            with suppress(Exception):
-                ray.cancel(reference, force=True)
+    return start
 
 
 def _complete_all(
