@@ -24,7 +24,7 @@ from attribute_planner.planning.belief import perceive
 from attribute_planner.planning.episode import Episode
 from attribute_planner.planning.episode_model import DETERMINISTIC, EPISODE_MODEL, SEARCHING, AttemptModel
 from attribute_planner.planning.execution import Execution
-from attribute_planner.planning.executor import EXECUTORS, Executor, Parts, executor_named
+from attribute_planner.planning.executor import EXECUTORS, NOTHING_MEASURED, Conduct, Executor, Parts, executor_named
 from attribute_planner.planning.plan import Plan, Planner
 from attribute_planner.ranges import check_seed, require_positive
 from attribute_planner.transitions.table import TransitionTable
@@ -52,7 +52,7 @@ class Agent:
     detector_error: the error of the detector on held-out labels; `None` if it is not known.
     attempts: returns the last attempts of practice, for `diagnose`; `None` if they were not kept.
     log_odds, slope: the log odds of attempts, compared with practice, if that was measured (`AttemptModel`).
-    repeatable: how often an action led to the same observation again in an episode of practice.
+    conduct: what practice has measured about how to act.
     """
 
     env: Environment
@@ -67,8 +67,8 @@ class Agent:
     detector_error: DetectorError | None = None
     attempts: Callable[[], AttemptRecord | None] | None = None
     log_odds: float = 0.0
-    repeatable: float = 1.0
     slope: float = 1.0
+    conduct: Conduct = NOTHING_MEASURED
 
     def __repr__(self) -> str:
         size = f"{self.table.num_nodes:,} attribute sets, {self.table.num_edges:,} transitions"
@@ -227,7 +227,7 @@ class Agent:
             self.forward_model,
             self.model_error,
             self.stop_on_any_change,
-            self.repeatable,
+            self.conduct,
         )
 
     @cached_property

@@ -25,6 +25,7 @@ from attribute_planner.phases.forward_model import FittedForwardModel, add_model
 from attribute_planner.phases.offline import practise_offline
 from attribute_planner.phases.practise import Practised, practise
 from attribute_planner.phases.refine import refine_attributes
+from attribute_planner.planning.executor import NOTHING_MEASURED, Conduct
 from attribute_planner.transitions.counting import TransitionCounts, merged
 from attribute_planner.transitions.model import TransitionModel
 from attribute_planner.transitions.table import TransitionTable, table_of_counts
@@ -50,9 +51,6 @@ class Progress:
     log: AttemptLog | None = None
     calibration: Calibration | None = None
 
-
-EVIDENCE = 5.0
-"""Minimum number of attempts at a transition that exploration never observed; with fewer, plans do not use it."""
 
 NOTHING_YET = Progress()
 
@@ -140,7 +138,7 @@ def train(
                 detected = detect(env, config.detect, key=detect_key, watch=watch)
                 detector = detected.detector if detected else None
     assert explored is not None and practised is not None
-    table = final_table(possible_transitions(env, seen(explored, practised), config), practised.table, config)
+    table = final_table(possible_transitions(env, seen(explored, practised), config), practised.table)
     if fitted_model is not None and config.adds_model_edges:
         assert explored.examples is not None
         table = add_model_edges(
@@ -148,9 +146,7 @@ def train(
         )
         watch("model_edges", 1.0, {"sets": table.num_nodes, "edges": table.num_edges}, table)
     error = None if detected is None else detected.error
-    agent = agent_of(
-        env, config, detector, practised.train_state.policy, table, fitted_model, error, practised.repeatable
-    )
+    agent = agent_of(env, config, detector, practised.train_state.policy, table, fitted_model, error, practised.conduct)
     if replay is None or not len(log):
         return agent
     records = log.record(replay, env.attributes, env.observation)
@@ -180,7 +176,7 @@ def train_offline(
         key=practise_key,
         watch=watch,
     )
-    table = final_table(possible, practised.table, config)
+    table = final_table(possible, practised.table)
     return agent_of(env, config, None, practised.train_state.policy, table)
 
 
@@ -210,10 +206,9 @@ def possible_transitions(env: Environment, counts: TransitionCounts, config: Tra
     return table_of_counts(env.attributes, counts, config.estimator)
 
 
-def final_table(possible: TransitionTable, practised: TransitionModel, config: TrainConfig) -> TransitionTable:
-    """c_π: all possible transitions with the statistics of practice; those never seen only if they were tried often."""
-    table = possible.with_edges(practised).with_practice_of(practised)
-    return table.tried(EVIDENCE) if config.practise.reacher.replays else table
+def final_table(possible: TransitionTable, practised: TransitionModel) -> TransitionTable:
+    """c_π: all transitions that were seen or tried, with the statistics of practice."""
+    return possible.with_edges(practised).with_practice_of(practised)
 
 
 def is_current(product: FittedForwardModel | Practised | None, explored: Explored) -> bool:
@@ -239,9 +234,9 @@ def agent_so_far(env: Environment, config: TrainConfig, progress: Progress) -> A
     ):
         return None
     detector, error = (None, None) if detected is None else detected
-    table = final_table(possible_transitions(env, seen(explored, practised), config), practised.table, config)
+    table = final_table(possible_transitions(env, seen(explored, practised), config), practised.table)
     return agent_of(
-        env, config, detector, practised.train_state.policy, table, progress.fitted_model, error, practised.repeatable
+        env, config, detector, practised.train_state.policy, table, progress.fitted_model, error, practised.conduct
     )
 
 
@@ -253,7 +248,7 @@ def agent_of(
     table: TransitionTable,
     fitted_model: FittedForwardModel | None = None,
     detector_error: DetectorError | None = None,
-    repeatable: float = 1.0,
+    conduct: Conduct = NOTHING_MEASURED,
 ) -> Agent:
     """The agent made of these parts, with the settings that its training gives it."""
     forward_model, model_error = (None, 0.0) if fitted_model is None else fitted_model[:2]
@@ -268,5 +263,5 @@ def agent_of(
         model_error,
         config.practise.stop_on_any_change,
         detector_error,
-        repeatable=repeatable,
+        conduct=conduct,
     )

@@ -108,12 +108,15 @@ def test_practice_is_found_again_in_a_graph_that_has_grown(table: TransitionTabl
         assert getattr(larger, name).sum() == getattr(practised, name).sum()
 
 
-def test_edges_that_were_neither_seen_nor_tried_enough_are_left_out(table: TransitionTable):
+def test_a_transition_that_was_tried_but_never_seen_needs_evidence(table: TransitionTable):
     source, target = (np.asarray(SPACE.pack(np.array(each, np.int32))) for each in ([[0, 1]], [[1, 1]]))
-    predicted = table.with_pairs(source, target)
-    assert (predicted.num_edges, predicted.tried(5.0).num_edges) == (4, 3)
-    tried = predicted.with_practice(np.where(predicted.visits == 0, 5.0, 0.0), np.zeros(4))
-    assert tried.tried(5.0).num_edges == 4
+    predicted = replace(table.with_pairs(source, target), estimator="posterior")
+    unseen = predicted.visits == 0
+    assert unseen.sum() == 1 and (predicted.probability == 0.5).all()  # nothing was tried yet
+    lucky = predicted.with_practice(np.where(unseen, 2.0, 8.0), np.where(unseen, 2.0, 6.0)).probability
+    assert lucky[unseen] == pytest.approx(2 / 12) and (lucky[~unseen] > 0.7).all()
+    often = predicted.with_practice(np.where(unseen, 90.0, 8.0), np.where(unseen, 90.0, 6.0)).probability
+    assert often[unseen] == pytest.approx(0.9)
 
 
 def test_many_sets_are_found_at_once():

@@ -1,5 +1,7 @@
 """The goal-conditioned policy π(a | s, ρ_goal) with its value baseline."""
 
+from dataclasses import replace
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -31,6 +33,11 @@ class PolicyOutput(eqx.Module):
 
     def mode(self) -> Action:
         return self.actions.mode()
+
+    def sharpened(self, factor: Float[jax.Array, "*batch"] | float) -> "PolicyOutput":
+        """The same with log probabilities multiplied by a factor: more than 1 is greedier. Only for listed actions."""
+        assert isinstance(self.actions, Categorical), "only probabilities that are listed can be sharpened"
+        return replace(self, actions=Categorical(self.actions.logits * jnp.asarray(factor)[..., None]))
 
     def log_prob(self, action: Action) -> Float[jax.Array, "*batch"]:
         """Log probability of an action, summed over the active units."""

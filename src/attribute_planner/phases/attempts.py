@@ -87,6 +87,7 @@ class ReachNeighbours(Actor[Attempt]):
     stop_on_any_change: whether an attempt ends as soon as the attributes change, not only at its target.
     last_start: the age of an episode from which on no attempt begins; the episode is then ended, as it is in a set
         without neighbours. `None`: episodes are never ended.
+    inverse_temperature: how greedily each environment acts (`phases.greediness`); `None`: as the policy says.
     """
 
     policy: GoalPolicy
@@ -97,6 +98,7 @@ class ReachNeighbours(Actor[Attempt]):
     stop_on_any_change: bool = eqx.field(static=True, default=True)
     last_start: int | None = eqx.field(static=True, default=None)
     draws_far: bool = eqx.field(static=True, default=False)
+    inverse_temperature: Float[jax.Array, " B"] | None = None
 
     def begin(self, num_envs: int, *, key: Key) -> Attempt:
         del key
@@ -147,7 +149,8 @@ class ReachNeighbours(Actor[Attempt]):
         """The output of the policy for the targets."""
         values = jnp.asarray(self.graph.space.unpack(attempt.target))
         goal = jnp.where(attempt.pursues[:, None], values, NO_VALUE)
-        return self.policy(observation, attributes, goal)
+        output = self.policy(observation, attributes, goal)
+        return output if self.inverse_temperature is None else output.sharpened(self.inverse_temperature)
 
     def observe(self, memory: Attempt, timestep: TimeStep) -> tuple[Attempt, Outcome]:
         words = self.graph.space.pack(jnp.asarray(timestep.attributes))

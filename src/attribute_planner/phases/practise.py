@@ -28,10 +28,12 @@ from attribute_planner.phases.goal_sampling import (
     plan_to_far_sets,
     rarely_reached,
 )
+from attribute_planner.phases.greediness import best_inverse_temperature
 from attribute_planner.phases.passed_sets import passed_sets, with_passed_sets
 from attribute_planner.phases.practise_config import PractiseConfig
 from attribute_planner.phases.practise_epochs import host_epoch, pure_epoch, replay_epoch
 from attribute_planner.phases.value_horizon import value_discount
+from attribute_planner.planning.executor import NOTHING_MEASURED, Conduct
 from attribute_planner.transitions.counting import TransitionCounts
 from attribute_planner.transitions.model import PractisedTransitions
 
@@ -47,7 +49,7 @@ class Practised(NamedTuple):
     steps: environment steps so far.
     fitted_on: the number of recorded steps that π was fitted to; 0 if it is not fitted.
     round_number: the last round that has begun.
-    repeatable: how often an action led to the same observation again in an episode, where that is known.
+    conduct: what was measured about how to act, where steps are recorded.
     counts: the transitions that were seen in practice, where steps are recorded.
     """
 
@@ -57,7 +59,7 @@ class Practised(NamedTuple):
     steps: int
     fitted_on: int = 0
     round_number: int = 0
-    repeatable: float = 1.0
+    conduct: Conduct = NOTHING_MEASURED
     counts: TransitionCounts | None = None
 
 
@@ -137,9 +139,18 @@ def practise(
         if replay is not None:
             practised = with_recorded(practised, replay, log, env.attributes, begin)
             if practised.steps >= until * config.steps:
-                practised = practised._replace(repeatable=replay.repeatability())
+                practised = practised._replace(conduct=_measured(practised, replay, log, config))
         watch("practise", practised.steps / config.steps, metrics, practised)
     return practised
+
+
+def _measured(practised: Practised, replay: Replay, log: AttemptLog | None, config: PractiseConfig) -> Conduct:
+    """What the recorded steps tell about how to act."""
+    repeatable = replay.repeatability()
+    if log is None:
+        return Conduct(repeatable)
+    discount = value_discount(practised.table.listing(), config.max_attempt_steps)
+    return Conduct(repeatable, best_inverse_temperature(practised.train_state.policy, log, replay, discount))
 
 
 def with_recorded(

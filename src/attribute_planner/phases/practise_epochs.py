@@ -25,6 +25,7 @@ from attribute_planner.phases.device_graph import DeviceGraph
 from attribute_planner.phases.goal_sampling import (
     FarSets,
 )
+from attribute_planner.phases.greediness import inverse_temperatures
 from attribute_planner.phases.learning_thread import LearningThread
 from attribute_planner.phases.practise_config import PractiseConfig
 
@@ -191,6 +192,7 @@ def _actor(
         config.stop_on_any_change,
         last_start,
         draws_far=config.reacher.replays,
+        inverse_temperature=inverse_temperatures(policy, config.num_envs),
     )
 
 

@@ -167,6 +167,7 @@ class Execution(Actor[Memory | None]):
             jnp.asarray(memory.belief.values),
             jnp.asarray(targets),
             self.parts.deterministic,
+            self.parts.conduct.inverse_temperature,
             key,
         )
         memory.observed = self._observed(observation)
@@ -189,7 +190,7 @@ class Execution(Actor[Memory | None]):
     def _observed(self, observation: Observation) -> list[bytes]:
         """The observations as bytes, if they are searched: for a single agent with discrete actions."""
         listed = isinstance(self.parts.policy.action_space, Discrete) and not self._looks_ahead
-        listed &= self.parts.repeatable >= LEAST_REPEATABLE
+        listed &= self.parts.conduct.repeatable >= LEAST_REPEATABLE
         if not self.executor.observation_search or not listed or isinstance(observation, UnitObservation):
             return []
         return [each.tobytes() for each in np.asarray(observation)]
@@ -241,14 +242,21 @@ def stacked(goals: Sequence[Goal]) -> Goal:
 
 @eqx.filter_jit
 def _act(
-    policy: GoalPolicy, observation: Observation, values: jax.Array, targets: jax.Array, deterministic: bool, key: Key
+    policy: GoalPolicy,
+    observation: Observation,
+    values: jax.Array,
+    targets: jax.Array,
+    deterministic: bool,
+    inverse_temperature: float,
+    key: Key,
 ) -> tuple[Action, jax.Array | None]:
     """An action for each environment, a random one where there is no target; and log probabilities, if listed."""
     policy_key, random_key = jax.random.split(key)
     output = policy(observation, values, targets)
     batch = values.shape[:1] if output.active is None else output.active.shape
     at_random = uniform_action(policy.action_space, batch, key=random_key)
-    chosen = output.mode() if deterministic else output.sample(key=policy_key)
+    sampled = output if inverse_temperature == 1 else output.sharpened(inverse_temperature)
+    chosen = output.mode() if deterministic else sampled.sample(key=policy_key)
     action = where_batch(targets[:, 0] == NO_VALUE, at_random, chosen)
     log_probs = jax.nn.log_softmax(output.actions.logits) if isinstance(output.actions, Categorical) else None
     return action, log_probs

@@ -4,6 +4,7 @@ An `Executor` is a value that names how goals are pursued; `planning.execution` 
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from attribute_planner.errors import unknown_name
 from attribute_planner.models.detector import AttributeDetector
@@ -61,6 +62,22 @@ def executor_named(name: str) -> Executor:
     return EXECUTORS[name]
 
 
+class Conduct(NamedTuple):
+    """What practice has measured about how to act.
+
+    repeatable: how often an action led to the same observation again in an episode.
+    inverse_temperature: how greedily the policy acts best, if it has values of actions: the factor of its log
+        probabilities (`phases.greediness`).
+    """
+
+    repeatable: float = 1.0
+    inverse_temperature: float = 1.0
+
+
+NOTHING_MEASURED = Conduct()
+"""Everything repeats itself, and the policy acts as it is."""
+
+
 @dataclass(frozen=True)
 class Parts:
     """The learned parts of an agent that execution uses.
@@ -70,7 +87,7 @@ class Parts:
     deterministic: whether the policy takes its most probable action.
     model_error: how often the forward model is wrong.
     stop_on_any_change: whether attempts end with any change of the attributes.
-    repeatable: how often an action led to the same observation again in an episode of practice.
+    conduct: what practice has measured about how to act.
     """
 
     detector: AttributeDetector | None
@@ -80,4 +97,4 @@ class Parts:
     forward_model: ForwardModel | None = None
     model_error: float = 0.0
     stop_on_any_change: bool = True
-    repeatable: float = 1.0
+    conduct: Conduct = NOTHING_MEASURED

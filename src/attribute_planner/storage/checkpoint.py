@@ -27,6 +27,7 @@ from attribute_planner.phases.detect import Detected, DetectorError
 from attribute_planner.phases.explore import Explored
 from attribute_planner.phases.forward_model import FittedForwardModel
 from attribute_planner.phases.practise import Practised
+from attribute_planner.planning.executor import Conduct
 from attribute_planner.storage.arrays import arrays_of, fill
 from attribute_planner.storage.table_arrays import counts_arrays, has_table, read_counts, read_table, table_arrays
 from attribute_planner.transitions.counting import TransitionCounts, merged
@@ -39,6 +40,7 @@ Tree = TypeVar("Tree")
 AGENT_ONLY = "agent_only"
 """The note of a file that holds an agent without what is needed to continue training."""
 CALIBRATION = "calibration"
+CONDUCT = "conduct"
 """The note of what calibration has measured."""
 QUOTIENT = "table.quotient"
 """The array that marks a table stored as its symmetry quotient."""
@@ -84,8 +86,8 @@ def progress_arrays(progress: Progress) -> tuple[Arrays, Notes]:
             "steps": practised.steps,
             "fitted_on": practised.fitted_on,
             "round_number": practised.round_number,
-            "repeatable": practised.repeatable,
         }
+        notes[CONDUCT] = practised.conduct._asdict()
     if progress.model_edges is not None:
         arrays |= table_arrays("table", progress.model_edges)
         notes["model_edges"] = {}
@@ -99,7 +101,7 @@ def agent_arrays(agent: Agent, config: TrainConfig) -> tuple[Arrays, Notes]:
     symmetries = agent.env.symmetries if config.explore.symmetric else None
     table = agent.table if symmetries is None else quotient(agent.table, symmetries.counted)
     arrays = arrays_of("policy", agent.policy) | single_precision(table_arrays("table", table))
-    notes: Notes = {AGENT_ONLY: True, "repeatable": agent.repeatable}
+    notes: Notes = {AGENT_ONLY: True, CONDUCT: agent.conduct._asdict()}
     if symmetries is not None:
         arrays[QUOTIENT] = np.ones(1, np.uint8)
     if agent.detector is not None:
@@ -142,7 +144,8 @@ def load_progress(env: Environment, config: TrainConfig, arrays: Arrays, notes: 
         template = _structure(lambda key: reacher.train_state(_new_policy(env, config, key), env.spec, key=key))
         train_state = _load_train_state("", template, arrays)
         table = read_table("practice", env.attributes, arrays, config.estimator)
-        practised = Practised(train_state, table, **note, counts=_load_seen(env, arrays))
+        note = {name: value for name, value in note.items() if name != "repeatable"}  # of older files
+        practised = Practised(train_state, table, **note, conduct=load_conduct(notes), counts=_load_seen(env, arrays))
     fitted_model, log = load_forward_model(env, config, arrays, notes), AttemptLog(arrays.get(ATTEMPT_LOG))
     return Progress(detected, explored, fitted_model, practised, log=log)
 
@@ -164,9 +167,11 @@ def load_calibration(notes: Notes) -> dict[str, float]:
     }
 
 
-def load_repeatable(notes: Notes) -> float:
-    """How often an action led to the same observation again; 1 if it was not stored."""
-    return notes.get("repeatable", notes.get("practice", {}).get("repeatable", 1.0))
+def load_conduct(notes: Notes) -> Conduct:
+    """What practice has measured about how to act. Older files have one of its parts elsewhere, or none."""
+    if CONDUCT in notes:
+        return Conduct(**notes[CONDUCT])
+    return Conduct(notes.get("repeatable", notes.get("practice", {}).get("repeatable", 1.0)))
 
 
 def load_detector_error(notes: Notes) -> DetectorError | None:

@@ -42,10 +42,16 @@ def is_slope(value: Any) -> bool:
     return is_number(value) and 0 < value <= 100
 
 
+def is_factor(value: Any) -> bool:
+    """A factor of log probabilities: beyond a million, the largest probability is 1."""
+    return is_number(value) and 0 < value <= 1e6
+
+
 PARTS: dict[str, dict[str, Check] | Check] = {
     "format": is_count,
     "agent_only": lambda value: value is True,
     "repeatable": is_fraction,
+    "conduct": {"repeatable": is_fraction, "inverse_temperature": is_factor},
     "metrics": is_count,
     "model_edges": {},
     "detector": {"per_attribute": is_fractions, "full_set": is_fraction, "states": is_count},

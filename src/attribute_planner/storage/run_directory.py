@@ -42,12 +42,12 @@ from attribute_planner.storage.checkpoint import (
     ATTEMPT_LOG,
     agent_arrays,
     load_calibration,
+    load_conduct,
     load_detector,
     load_detector_error,
     load_forward_model,
     load_policy,
     load_progress,
-    load_repeatable,
     load_table,
     progress_arrays,
 )
@@ -261,7 +261,7 @@ class RunDirectory:
         learned, error = load_policy(env, config, arrays), load_detector_error(notes)
         if config.practise.method == "given":
             learned = self._given_policy(env, learned, policy)
-        agent = agent_of(env, config, detector, learned, table, fitted_model, error, load_repeatable(notes))
+        agent = agent_of(env, config, detector, learned, table, fitted_model, error, load_conduct(notes))
         agent = replace(agent, **load_calibration(notes))
         return agent if "experience" not in notes else replace(agent, attempts=lambda: self.attempts(env))
 

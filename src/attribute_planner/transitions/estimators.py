@@ -9,6 +9,10 @@ from jaxtyping import Float, Int
 PRIOR_ATTEMPTS = 2.0
 """Weight of the prior of a posterior mean, in attempts."""
 
+UNSEEN_PRIOR_ATTEMPTS = 10.0
+"""The same for a transition that was tried, but never seen to happen by itself: a set that attempts passed on the way
+to a distant one. There are many of them; the few that seem good by luck must not divert plans."""
+
 GROUP_PRIOR_ATTEMPTS = 5.0
 """Weight of the prior that a group of transitions shares, in attempts."""
 
@@ -38,10 +42,15 @@ def success_ratio(observed: Statistics) -> Float[np.ndarray, " E"]:
 
 
 def posterior_mean(observed: Statistics) -> Float[np.ndarray, " E"]:
-    """Mean of a Beta posterior. The prior is the success rate of all attempts, with weight `PRIOR_ATTEMPTS`."""
+    """Mean of a Beta posterior. The prior is the success rate of all attempts, with weight `PRIOR_ATTEMPTS`.
+
+    A transition that was tried but never seen has a prior of 0, with weight `UNSEEN_PRIOR_ATTEMPTS`.
+    """
     prior = (observed.successes.sum() + 1) / (observed.attempts.sum() + 2)
     mean = observed.successes + PRIOR_ATTEMPTS * prior
     mean /= observed.attempts + PRIOR_ATTEMPTS
+    unseen = (observed.visits == 0) & (observed.attempts > 0)
+    mean[unseen] = observed.successes[unseen] / (observed.attempts[unseen] + UNSEEN_PRIOR_ATTEMPTS)
     return mean
 
 

@@ -129,12 +129,6 @@ class TransitionTable(NumberedSets, PractisedTransitions):
             self
         )
 
-    def tried(self, attempts: float) -> "TransitionTable":
-        """The same without edges that were never visited and attempted less often than this."""
-        keep = (self.visits > 0) | (self.attempts >= attempts)
-        parts = {name: getattr(self, name) for name in ("source", "target", "visits", "attempts", "successes", "spent")}
-        return replace(self, **{name: None if part is None else part[keep] for name, part in parts.items()})
-
 
 def changes_of(table: TransitionTable) -> Int[np.ndarray, " E"]:
     """The group of each edge: edges of a group change every attribute's value by the same amount."""

@@ -102,6 +102,12 @@ def test_a_map_too_crowded_for_its_things_loses_its_blocks(crowded_maps):
     assert (number == 0).mean() > 4 / 7
 
 
+def test_maps_may_have_no_blocks():
+    grid, agent, things = random_maps(MapRules((3, 3), max_blocked=0.0))
+    assert grid.blocks.shape == (NUM_MAPS, 0, 2) and agent.shape == (NUM_MAPS, 2) and things.shape[1] == NUM_THINGS
+    assert {len(free_cells(walls)) for walls in grid.walls} == {9}
+
+
 def test_blocks_fall_on_every_set_of_cells_equally_often():
     draws = jax.random.uniform(jax.random.key(0), (6000, 3))
     blocks = jax.jit(jax.vmap(lambda draw: place_blocks(jnp.array([2, 2]), jnp.array(2), draw)))(draws)

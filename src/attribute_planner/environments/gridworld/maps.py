@@ -114,6 +114,8 @@ def place_blocks(size: jax.Array, num_blocks: jax.Array, draws: jax.Array) -> ja
     Floyd's sampling: the i-th of k blocks is on one of the first n − k + i + 1 cells, and on the last of these if that
     cell is taken.
     """
+    if not draws.shape[0]:
+        return jnp.zeros((0, 2), jnp.int8)
     order = jnp.arange(draws.shape[0])
     last = size.prod() - num_blocks + order
     drawn = pick(draws, last + 1)

@@ -1,0 +1,49 @@
+"""How greedily π acts, where it has values of actions: the environments of practice differ in it, and the best is kept.
+
+Sampling gets a policy out of loops, and finds better actions. Where every step is a risk, as on slippery ice, the same
+samples are what fails. Which of both matters more is not known in advance, so it is measured: with the same targets,
+the same policy acts at several temperatures at once. The attempts of all of them are learned from and counted.
+"""
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from attribute_planner.data.attempt_log import AttemptLog
+from attribute_planner.data.replay import Replay
+from attribute_planner.models.policy import GoalPolicy
+
+INVERSE_TEMPERATURES = (1.0, 4.0, 16.0)
+"""Factors of the policy's log probabilities; the environments take them in turn."""
+
+RECENT_ATTEMPTS = 6_000
+"""The number of attempts, the last ones, that are compared."""
+
+
+def inverse_temperatures(policy: GoalPolicy, num_envs: int) -> Float[np.ndarray, " B"] | None:
+    """The factor of each environment; `None` for a policy without values of actions."""
+    return None if policy.temperature is None else np.resize(np.float32(INVERSE_TEMPERATURES), num_envs)
+
+
+def best_inverse_temperature(policy: GoalPolicy, log: AttemptLog, replay: Replay, discount: float) -> float:
+    """The factor with which attempts arrive most often and soonest, compared with others at the same transition."""
+    factors = inverse_temperatures(policy, replay.num_envs)
+    rows = log.rows[log.rows[:, 0] >= replay.first][-RECENT_ATTEMPTS:]
+    if factors is None or not len(rows):
+        return 1.0
+    first, last, env, reached = rows.T
+    begun = replay.steps_at(first, env)
+    score = reached * discount ** (last - first)
+    score = score - mean_of_group(score, _numbered(np.concatenate([begun.values, begun.pursued], axis=1)))
+    factor = factors[env]
+    gains = {each: score[factor == each].mean() for each in np.unique(factor).tolist()}
+    return max(gains, key=gains.__getitem__)
+
+
+def mean_of_group(score: Float[np.ndarray, " N"], group: Int[np.ndarray, " N"]) -> Float[np.ndarray, " N"]:
+    """The mean score of all members of each one's group."""
+    return (np.bincount(group, weights=score) / np.maximum(np.bincount(group), 1))[group]
+
+
+def _numbered(rows: Int[np.ndarray, "N K"]) -> Int[np.ndarray, " N"]:
+    """Equal rows have equal numbers."""
+    return np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)

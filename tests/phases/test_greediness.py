@@ -1,0 +1,60 @@
+import jax
+import numpy as np
+import pytest
+
+from attribute_planner.data.attempt_log import AttemptLog
+from attribute_planner.data.replay import Replay, remember
+from attribute_planner.models.policy import GoalPolicy
+from attribute_planner.phases.greediness import best_inverse_temperature, inverse_temperatures
+from tests.data.test_replay import numbers, trajectories_of
+from tests.probes import RING
+
+SPACE = numbers(10)
+NUM_ENVS = 6
+
+
+def policy(temperature: float | None) -> GoalPolicy:
+    return GoalPolicy(RING.spec, 4, key=jax.random.key(0), temperature=temperature)
+
+
+def attempts(arrived: np.ndarray, steps: np.ndarray, pursued: np.ndarray) -> tuple[Replay, AttemptLog]:
+    """One attempt in each environment, from set 0, with this outcome, duration and target."""
+    replay, log, length = Replay(1000), AttemptLog(), int(steps.max())
+    walks = [[(0, 0, "")] * length for _ in range(NUM_ENVS)]
+    goals = np.broadcast_to(pursued[None, :, None], (length, NUM_ENVS, 1)).astype(np.int32)
+    remember(replay, SPACE, trajectories_of(walks), goals)
+    log.add(steps - 1, np.arange(NUM_ENVS), steps - 1, arrived)
+    return replay, log
+
+
+def test_environments_act_at_different_temperatures():
+    factors = inverse_temperatures(policy(0.02), 4)
+    assert factors is not None and factors.tolist() == [1, 4, 16, 1]
+    assert inverse_temperatures(policy(None), 4) is None
+
+
+@pytest.mark.parametrize(("best", "factor"), [(0, 1.0), (1, 4.0), (2, 16.0)])
+def test_the_temperature_that_arrives_is_kept(best: int, factor: float):
+    arrived = np.arange(NUM_ENVS) % 3 == best
+    replay, log = attempts(arrived, np.full(NUM_ENVS, 5), np.ones(NUM_ENVS, int))
+    assert best_inverse_temperature(policy(0.02), log, replay, 0.9) == factor
+
+
+def test_of_those_that_arrive_the_fastest_is_kept():
+    steps = np.array([9, 3, 9, 9, 3, 9])
+    replay, log = attempts(np.ones(NUM_ENVS, bool), steps, np.ones(NUM_ENVS, int))
+    assert best_inverse_temperature(policy(0.02), log, replay, 0.9) == 4.0
+
+
+def test_attempts_are_compared_at_the_same_transition():
+    """The first temperature had the easy transition most of the time, but the last one is better at both."""
+    easy = np.array([True, True, False, True, False, True])
+    arrived = np.array([True, False, True, False, False, True])
+    replay, log = attempts(arrived, np.full(NUM_ENVS, 2), np.where(easy, 1, 2))
+    assert best_inverse_temperature(policy(0.02), log, replay, 0.9) == 16.0
+
+
+def test_without_attempts_or_values_the_policy_acts_as_it_is():
+    replay, log = attempts(np.arange(NUM_ENVS) % 3 == 2, np.full(NUM_ENVS, 5), np.ones(NUM_ENVS, int))
+    assert best_inverse_temperature(policy(0.02), AttemptLog(), replay, 0.9) == 1.0
+    assert best_inverse_temperature(policy(None), log, replay, 0.9) == 1.0
