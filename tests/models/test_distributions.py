@@ -13,6 +13,7 @@ from attribute_planner.models.distributions import (
     SquashedNormal,
     distribution_of,
     head_size,
+    sharpened,
 )
 
 MANY = 20_000
@@ -39,6 +40,19 @@ def test_choices_are_drawn_as_often_as_they_are_likely():
     drawn = np.asarray(DRAW(Categorical(logits), jax.random.key(0)))
     np.testing.assert_allclose(np.bincount(drawn, minlength=4) / MANY, probabilities, atol=0.015)
     assert 1 not in drawn
+
+
+def test_sharpening_multiplies_log_probabilities():
+    choices = Categorical(jnp.log(jnp.array([[0.5, 0.3, 0.2], [0.5, 0.3, 0.2]])))
+    sharper = sharpened(choices, jnp.array([1.0, 2.0]))
+    assert isinstance(sharper, Categorical)
+    np.testing.assert_allclose(
+        jax.nn.softmax(sharper.logits), [[0.5, 0.3, 0.2], np.array([0.25, 0.09, 0.04]) / 0.38], rtol=1e-5
+    )
+    points = SquashedNormal(jnp.zeros((1, 1)), jnp.zeros((1, 1)), jnp.zeros((1, 1)), jnp.ones((1, 1)))
+    narrow = sharpened(points, jnp.array([16.0]))
+    assert isinstance(narrow, SquashedNormal)
+    np.testing.assert_allclose(jnp.exp(narrow.log_std), [[0.25]], rtol=1e-6)
 
 
 def test_densities_and_entropy_of_points_by_hand():

@@ -181,6 +181,14 @@ def _pick(parts: Normal, which: jax.Array) -> Normal:
     return Normal(*(jnp.take_along_axis(each, index, axis=-2)[..., 0, :] for each in parts))
 
 
+def sharpened(distribution: Distribution, factor: Float[jax.Array, "*batch"]) -> Distribution:
+    """The same with log probabilities multiplied by a factor; of a squashed normal, before squashing."""
+    if isinstance(distribution, Categorical):
+        return Categorical(distribution.logits * factor[..., None])
+    assert isinstance(distribution, SquashedNormal), f"a {type(distribution).__name__} cannot be sharpened"
+    return distribution._replace(log_std=distribution.log_std - 0.5 * jnp.log(factor)[..., None])
+
+
 PARTS = 8
 """Number of components of a mixture."""
 

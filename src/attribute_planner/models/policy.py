@@ -9,7 +9,7 @@ from jaxtyping import Bool, Float, Int
 
 from attribute_planner.environments.spaces import Action, ActionSpace, Observation, UnitObservation
 from attribute_planner.environments.spec import EnvironmentSpec
-from attribute_planner.models.distributions import Categorical, Distribution, distribution_of, head_size
+from attribute_planner.models.distributions import Categorical, Distribution, distribution_of, head_size, sharpened
 from attribute_planner.models.encoders import Encoder, encoder_for
 from attribute_planner.models.layers import Dense
 
@@ -35,9 +35,8 @@ class PolicyOutput(eqx.Module):
         return self.actions.mode()
 
     def sharpened(self, factor: Float[jax.Array, "*batch"] | float) -> "PolicyOutput":
-        """The same with log probabilities multiplied by a factor: more than 1 is greedier. Only for listed actions."""
-        assert isinstance(self.actions, Categorical), "only probabilities that are listed can be sharpened"
-        return replace(self, actions=Categorical(self.actions.logits * jnp.asarray(factor)[..., None]))
+        """The same with log probabilities multiplied by a factor: more than 1 is greedier."""
+        return replace(self, actions=sharpened(self.actions, jnp.asarray(factor, jnp.float32)))
 
     def log_prob(self, action: Action) -> Float[jax.Array, "*batch"]:
         """Log probability of an action, summed over the active units."""

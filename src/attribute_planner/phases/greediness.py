@@ -1,4 +1,4 @@
-"""How greedily π acts, where it has values of actions: the environments of practice differ in it, and the best is kept.
+"""How greedily π acts, if it learns off-policy: the environments of practice differ in it, and the best is kept.
 
 Sampling gets a policy out of loops, and finds better actions. Where every step is a risk, as on slippery ice, the same
 samples are what fails. Which of both matters more is not known in advance, so it is measured: with the same targets,
@@ -10,7 +10,6 @@ from jaxtyping import Float, Int
 
 from attribute_planner.data.attempt_log import AttemptLog
 from attribute_planner.data.replay import Replay
-from attribute_planner.models.policy import GoalPolicy
 
 INVERSE_TEMPERATURES = (1.0, 4.0, 16.0)
 """Factors of the policy's log probabilities; the environments take them in turn."""
@@ -19,22 +18,21 @@ RECENT_ATTEMPTS = 6_000
 """The number of attempts, the last ones, that are compared."""
 
 
-def inverse_temperatures(policy: GoalPolicy, num_envs: int) -> Float[np.ndarray, " B"] | None:
-    """The factor of each environment; `None` for a policy without values of actions."""
-    return None if policy.temperature is None else np.resize(np.float32(INVERSE_TEMPERATURES), num_envs)
+def inverse_temperatures(num_envs: int) -> Float[np.ndarray, " B"]:
+    """The factor of each environment."""
+    return np.resize(np.float32(INVERSE_TEMPERATURES), num_envs)
 
 
-def best_inverse_temperature(policy: GoalPolicy, log: AttemptLog, replay: Replay, discount: float) -> float:
+def best_inverse_temperature(log: AttemptLog, replay: Replay, discount: float) -> float:
     """The factor with which attempts arrive most often and soonest, compared with others at the same transition."""
-    factors = inverse_temperatures(policy, replay.num_envs)
     rows = log.rows[log.rows[:, 0] >= replay.first][-RECENT_ATTEMPTS:]
-    if factors is None or not len(rows):
+    if not len(rows):
         return 1.0
     first, last, env, reached = rows.T
     begun = replay.steps_at(first, env)
     score = reached * discount ** (last - first)
     score = score - mean_of_group(score, _numbered(np.concatenate([begun.values, begun.pursued], axis=1)))
-    factor = factors[env]
+    factor = inverse_temperatures(replay.num_envs)[env]
     gains = {each: score[factor == each].mean() for each in np.unique(factor).tolist()}
     return max(gains, key=gains.__getitem__)
 

@@ -150,7 +150,7 @@ def _measured(practised: Practised, replay: Replay, log: AttemptLog | None, conf
     if log is None:
         return Conduct(repeatable)
     discount = value_discount(practised.table.listing(), config.max_attempt_steps)
-    return Conduct(repeatable, best_inverse_temperature(practised.train_state.policy, log, replay, discount))
+    return Conduct(repeatable, best_inverse_temperature(log, replay, discount))
 
 
 def with_recorded(
