@@ -219,7 +219,7 @@ def load_table(env: Environment, config: TrainConfig, arrays: Arrays, *, model_e
         else merged(read_counts("exploration", env.attributes, arrays), practised)
     )
     possible = possible_transitions(env, counts, config)
-    return final_table(possible, read_table("practice", env.attributes, arrays, config.estimator), config)
+    return final_table(possible, read_table("practice", env.attributes, arrays, config.estimator))
 
 
 def _load(prefix: str, build: Callable[[jax.Array], Tree], arrays: Arrays) -> Tree:
