@@ -192,7 +192,7 @@ def _actor(
         config.stop_on_any_change,
         last_start,
         draws_far=config.reacher.replays,
-        inverse_temperature=inverse_temperatures(config.num_envs) if config.reacher.replays else None,
+        inverse_temperature=jnp.asarray(inverse_temperatures(config.num_envs)) if config.reacher.replays else None,
     )
 
 
