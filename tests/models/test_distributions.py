@@ -49,6 +49,8 @@ def test_sharpening_multiplies_log_probabilities():
     np.testing.assert_allclose(
         jax.nn.softmax(sharper.logits), [[0.5, 0.3, 0.2], np.array([0.25, 0.09, 0.04]) / 0.38], rtol=1e-5
     )
+    same = sharpened(choices, jnp.asarray(2.0))
+    assert isinstance(same, Categorical) and (same.logits[0] == sharper.logits[1]).all()
     points = SquashedNormal(jnp.zeros((1, 1)), jnp.zeros((1, 1)), jnp.zeros((1, 1)), jnp.ones((1, 1)))
     narrow = sharpened(points, jnp.array([16.0]))
     assert isinstance(narrow, SquashedNormal)

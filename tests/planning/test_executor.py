@@ -15,10 +15,11 @@ from attribute_planner.environments.vector_env import PureVectorEnv
 from attribute_planner.errors import UnknownNameError
 from attribute_planner.evaluation.evaluate import evaluate
 from attribute_planner.models.detector import AttributeDetector
+from attribute_planner.models.policy import GoalPolicy
 from attribute_planner.planning.episode import ARRIVED, DEVIATED, ENDED, GAVE_UP, ON_THE_WAY, Episode
 from attribute_planner.planning.episode_model import EPISODE_MODEL
 from attribute_planner.planning.execution import padded_rows, stacked
-from attribute_planner.planning.executor import EXECUTORS, Executor, executor_named
+from attribute_planner.planning.executor import EXECUTORS, Conduct, Executor, executor_named
 from attribute_planner.planning.posterior import Posterior
 from attribute_planner.transitions.table import TransitionTable
 from tests.probes import RING, Hosted, Oracle, numbers, partial_goal, table_of, with_drawn_weights
@@ -50,6 +51,20 @@ def pursue(agent: Agent, starts: Sequence[Place], goals: Sequence[int], max_step
 
 def outcomes(episode: Episode) -> list[str]:
     return [step.outcome for step in episode.trace]
+
+
+def test_the_policy_acts_as_greedily_as_practice_found_best():
+    """A policy that hardly prefers an action wanders; multiplied, its preference decides."""
+    ignorant = with_drawn_weights(lambda key: GoalPolicy(RING.spec, 4, key=key))
+    agent = Agent(RING, None, ignorant, RING_TABLE, max_attempt_steps=3)
+    starts, goals = [Place((0,))] * 8, [2] * 8
+
+    def actions(conduct: Conduct) -> set[tuple[Any, ...]]:
+        episodes = pursue(replace(agent, conduct=conduct), starts, goals, 4, record=True)
+        return {tuple(step.action for step in episode.trace) for episode in episodes}
+
+    assert len(actions(Conduct())) > 1
+    assert len(actions(Conduct(inverse_temperature=1e6))) == 1
 
 
 def test_every_set_is_reached_from_every_other_by_the_shortest_way():

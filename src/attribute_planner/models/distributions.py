@@ -182,11 +182,12 @@ def _pick(parts: Normal, which: jax.Array) -> Normal:
 
 
 def sharpened(distribution: Distribution, factor: Float[jax.Array, "*batch"]) -> Distribution:
-    """The same with log probabilities multiplied by a factor; of a squashed normal, before squashing."""
+    """The same with log probabilities multiplied by a factor; those of a squashed normal before squashing."""
     if isinstance(distribution, Categorical):
-        return Categorical(distribution.logits * factor[..., None])
+        return Categorical(distribution.logits * jnp.broadcast_to(factor[..., None], distribution.logits.shape))
     assert isinstance(distribution, SquashedNormal), f"a {type(distribution).__name__} cannot be sharpened"
-    return distribution._replace(log_std=distribution.log_std - 0.5 * jnp.log(factor)[..., None])
+    narrower = 0.5 * jnp.log(jnp.broadcast_to(factor[..., None], distribution.log_std.shape))
+    return distribution._replace(log_std=distribution.log_std - narrower)
 
 
 PARTS = 8
