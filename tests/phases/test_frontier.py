@@ -8,7 +8,7 @@ from attribute_planner.data.rollout import rollout
 from attribute_planner.data.trajectories import Trajectories
 from attribute_planner.environments.graph_world import graph_world
 from attribute_planner.environments.vector_env import PureVectorEnv
-from attribute_planner.phases.frontier import frontier_explorer, rarity
+from attribute_planner.phases.frontier import frontier_explorer, next_to_unseen, rarity, worth_exploring
 from attribute_planner.transitions.table import UNKNOWN, TransitionTable
 from tests.probes import Oracle, numbers, table_of
 
@@ -53,6 +53,17 @@ def test_rarity_by_hand():
 @pytest.fixture(scope="module")
 def travels() -> Trajectories:
     return explored(with_visits(2))
+
+
+def test_sets_next_to_a_declared_value_that_was_never_seen_are_worth_half_of_the_exploration():
+    table = table_of(numbers(5), [((1,), (2,), 1.0), ((2,), (1,), 1.0), ((2,), (3,), 1.0)])
+    assert table.values[:, 0].tolist() == [1, 2, 3]
+    assert next_to_unseen(table).tolist() == [True, False, True], "0 and 4 were not seen"
+    weight, rare = worth_exploring(table), rarity(table) / rarity(table).sum()
+    assert weight.sum() == pytest.approx(1) and weight[1] == pytest.approx(rare[1] / 2)
+    everything = table_of(numbers(2), [((0,), (1,), 1.0)])
+    assert not next_to_unseen(everything).any()
+    np.testing.assert_allclose(worth_exploring(everything), [0.5, 0.5])
 
 
 def test_a_rare_set_is_travelled_to_by_known_transitions(travels):

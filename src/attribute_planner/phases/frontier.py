@@ -152,8 +152,31 @@ def frontier_explorer(
     listing = empty_listing(env.attributes) if model is None else model.listing()
     graph = graph_with_weights(listing, np.ones(listing.num_edges), padded=True)
     reach = ReachNeighbours(policy, graph, max_attempt_steps, stop_on_any_change=False)
-    far = plan_to_far_sets(optimistic(listing), rarity(listing), padded_to=len(graph.words), key=key)
+    far = plan_to_far_sets(optimistic(listing), worth_exploring(listing), padded_to=len(graph.words), key=key)
     return FrontierExplorer(reach, far, env, max_attempt_steps)
+
+
+def worth_exploring(model: TransitionModel) -> Float[np.ndarray, " N"]:
+    """The exploration weight of each set: its rarity; sets next to a declared value that was never seen get half of it.
+
+    Next to it is the value before or after, in the order in which the values of an attribute are declared.
+    """
+    weight, near = rarity(model), next_to_unseen(model)
+    weight = weight / max(weight.sum(), 1e-12)
+    return weight if not near.any() else weight / 2 + np.where(near, weight, 0) / (2 * weight[near].sum())
+
+
+def next_to_unseen(model: TransitionModel) -> Bool[np.ndarray, " N"]:
+    """Whether each set has a value whose declared neighbour was never seen."""
+    listing = model.listing()
+    near = np.zeros(listing.num_nodes, bool)
+    for attribute, size in enumerate(listing.space.sizes.tolist()):
+        values = listing.values[:, attribute]
+        unseen = np.ones(size + 2, bool)
+        unseen[[0, -1]] = False  # nothing is declared before the first and after the last
+        unseen[values + 1] = False
+        near |= unseen[values] | unseen[values + 2]
+    return near
 
 
 def rarity(model: TransitionModel) -> Float[np.ndarray, " N"]:
