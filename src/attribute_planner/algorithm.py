@@ -151,8 +151,12 @@ def train(
         return agent
     records = log.record(replay, env.attributes, env.observation)
     agent = replace(agent, attempts=lambda: records)
-    # How likely plans succeed: practice counts attempts, a few episodes tell how goals are reached.
-    calibration = calibrate(agent, config.steps, key=jax.random.fold_in(key, CALIBRATE))
+    return calibrated(agent, config, key=jax.random.fold_in(key, CALIBRATE), watch=watch)
+
+
+def calibrated(agent: Agent, config: TrainConfig, *, key: Key, watch: Watch) -> Agent:
+    """The agent, whose plans say how likely they succeed: practice counts attempts, a few episodes pursue goals."""
+    calibration = calibrate(agent, config.steps, key=key)
     if calibration is None:
         return agent
     watch("calibrate", 1.0, calibration._asdict(), calibration)
