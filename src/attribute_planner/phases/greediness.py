@@ -2,7 +2,8 @@
 
 Sampling gets a policy out of loops, and finds better actions. Where every step is a risk, as on slippery ice, the same
 samples are what fails. Which of both matters more is not known in advance, so it is measured: with the same targets,
-the same policy acts at several temperatures at once. The attempts of all of them are learned from and counted.
+the same policy acts at several temperatures at once. They are equal in the beginning, when there is most to be found.
+The attempts of all of them are learned from and counted.
 """
 
 import numpy as np
@@ -12,15 +13,15 @@ from attribute_planner.data.attempt_log import AttemptLog
 from attribute_planner.data.replay import Replay
 
 INVERSE_TEMPERATURES = (1.0, 4.0, 16.0)
-"""Factors of the policy's log probabilities; the environments take them in turn."""
+"""Factors of the policy's log probabilities at the end of practice; the environments take them in turn."""
 
 RECENT_ATTEMPTS = 6_000
 """The number of attempts, the last ones, that are compared."""
 
 
-def inverse_temperatures(num_envs: int) -> Float[np.ndarray, " B"]:
-    """The factor of each environment."""
-    return np.resize(np.float32(INVERSE_TEMPERATURES), num_envs)
+def inverse_temperatures(num_envs: int, done: float = 1.0) -> Float[np.ndarray, " B"]:
+    """The factor of each environment after a fraction of practice; 1 in the beginning."""
+    return np.resize(np.float32(INVERSE_TEMPERATURES) ** np.float32(done), num_envs)
 
 
 def best_inverse_temperature(log: AttemptLog, replay: Replay, discount: float) -> float:

@@ -141,7 +141,8 @@ def replay_epoch(
     """The same with a policy that learns from all recorded steps."""
     start_key, rollouts_key, sample_key = jax.random.split(key, 3)
     random = np.random.default_rng(np.asarray(jax.random.key_data(sample_key)))
-    actor = partial(_actor, graph, far, config, last_start=env.episode_steps)
+    greedily = jnp.asarray(inverse_temperatures(config.num_envs, int(steps) / config.steps))
+    actor = partial(_actor, graph, far, config, last_start=env.episode_steps, inverse_temperature=greedily)
     envs, metrics = env.vector_env(config.num_envs), {}
     reacher, length = config.reacher, config.rollout_length
     learning, policy = LearningThread(config.overlap), train_state.policy
@@ -181,7 +182,13 @@ def replay_epoch(
 
 
 def _actor(
-    graph: DeviceGraph, far: FarSets | None, config: PractiseConfig, policy: GoalPolicy, *, last_start: int
+    graph: DeviceGraph,
+    far: FarSets | None,
+    config: PractiseConfig,
+    policy: GoalPolicy,
+    *,
+    last_start: int,
+    inverse_temperature: jax.Array | None = None,
 ) -> ReachNeighbours:
     return ReachNeighbours(
         policy,
@@ -192,7 +199,7 @@ def _actor(
         config.stop_on_any_change,
         last_start,
         draws_far=config.reacher.replays,
-        inverse_temperature=jnp.asarray(inverse_temperatures(config.num_envs)) if config.reacher.replays else None,
+        inverse_temperature=inverse_temperature,
     )
 
 
