@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import attribute_planner as ap
-from attribute_planner import recorder, training
+from attribute_planner import recorder
 from attribute_planner.algorithm import first_round
 from attribute_planner.data.dataset import Dataset
 from attribute_planner.errors import RunDirectoryError
@@ -137,7 +137,7 @@ def test_a_run_that_is_killed_while_it_saves_is_resumed_bit_for_bit(
     """In the third checkpoint, before and after its manifest is in place; no file has its name then."""
     path = tmp_path / "run"
     with monkeypatch.context() as patch:
-        patch.setattr(training, "SECONDS_BETWEEN_SAVES", 0.0)
+        patch.setattr(recorder, "SECONDS_BETWEEN_SAVES", 0.0)
         rename, renamed = manifest.rename, []
 
         def killed(old: Path, new: Path) -> None:
