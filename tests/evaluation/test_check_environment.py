@@ -319,6 +319,12 @@ class Limited(Colours):
         (Limited, None, 576, "the environment's own limit (max_steps)"),
         (Limited, 30, 30, "as given by episode_steps; the environment's own limit is 576"),
         (Limited, 999, 576, "the environment's own limit (max_steps); episode_steps=999 cannot extend it"),
+        (
+            lambda: gymnasium.wrappers.TimeLimit(Limited(), 40),
+            None,
+            40,
+            "the environment's own limit (its wrapper TimeLimit)",
+        ),
     ],
 )
 def test_the_report_says_which_step_limit_applies_and_why(make: Any, given: int | None, limit: int, source: str):

@@ -61,7 +61,11 @@ def _episodes_in_file(path: Path) -> Iterator[Any]:
         import h5py  # pyright: ignore[reportMissingImports]
     except ImportError as error:
         raise ConfigurationError("HDF5 files need h5py: pip install h5py.") from error
-    with h5py.File(path) as file:
+    try:
+        opened = h5py.File(path)
+    except OSError as error:
+        raise ConfigurationError(f"{path} cannot be read as an HDF5 file: {error}.") from error
+    with opened as file:
         names = [name for name in file if name.startswith("episode_")]
         for name in sorted(names, key=lambda each: int(each.removeprefix("episode_"))):
             yield _loaded(file[name])

@@ -8,7 +8,7 @@ from scipy.sparse.csgraph import breadth_first_order, dijkstra
 
 from attribute_planner.diagnosis.finding import Finding
 from attribute_planner.diagnosis.tasks import Asked
-from attribute_planner.diagnosis.wording import percent, set_words
+from attribute_planner.diagnosis.wording import percent, set_words, times
 from attribute_planner.planning.search import Graph
 from attribute_planner.transitions.model import Listing, TransitionModel
 from attribute_planner.transitions.numbering import UNKNOWN
@@ -115,7 +115,7 @@ def _no_way(graph: Graph, each: Asked, share: float, limit: str) -> Finding:
 def _exploration_of(listing: Listing, number: int) -> str:
     """Whether exploration has seen what can be seen from a set."""
     entered, left = _passages(listing, number)
-    visits, new = f"Exploration entered that set {entered:,} times and left it {left:,} times", new_transitions(listing)
+    visits, new = f"Exploration entered that set {times(entered)} and left it {times(left)}", new_transitions(listing)
     if max(entered, left) < FEW_VISITS or new > MAX_NEW:
         return f"{visits}; {percent(new)} of the transitions that it sees are new: train for more steps."
     return f"{visits}, and sees nothing new any more: the goal seems to be impossible."

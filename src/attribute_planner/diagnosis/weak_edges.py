@@ -8,7 +8,7 @@ import numpy as np
 from attribute_planner.aliasing.records import change_words
 from attribute_planner.diagnosis.finding import Finding
 from attribute_planner.diagnosis.tasks import Asked
-from attribute_planner.diagnosis.wording import percent
+from attribute_planner.diagnosis.wording import attempts_words, percent
 from attribute_planner.transitions.model import Listing
 
 MIN_IMPORTANCE = 0.02
@@ -102,11 +102,11 @@ def _change(listing: Listing, edges: list[int], loss: np.ndarray, share: np.ndar
 
 
 def _finding(weak: WeakChange) -> Finding:
-    tried = f"succeeded in {weak.successes:.0f} of {weak.attempts:.0f} recent attempts"
+    tried = f"succeeded in {weak.successes:.0f} of {attempts_words(weak.attempts)}"
     advice = "Train for more steps, or allow longer attempts (practise.max_attempt_steps)"
     if weak.is_new:
         each = "" if weak.edges == 1 else f" at {weak.edges} transitions"
-        tried = f"was rarely attempted ({weak.attempts:.0f} recent attempts{each})"
+        tried = f"was rarely attempted ({attempts_words(weak.attempts)}{each})"
         advice = "Train for more steps"
     elif weak.successes < weak.attempts / 2:
         advice += ", or add finer attributes on the way"

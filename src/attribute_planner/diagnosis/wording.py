@@ -13,6 +13,16 @@ def set_words(space: AttributeSpace, values: np.ndarray, of: np.ndarray | None =
     return " ".join(f"{name}={value_words(named[name])}" for name in chosen)
 
 
+def times(count: int) -> str:
+    """`once`, `2 times`."""
+    return "once" if count == 1 else f"{count:,} times"
+
+
+def attempts_words(count: float) -> str:
+    """`1 recent attempt`, `12 recent attempts`."""
+    return f"{count:.0f} recent attempt{'' if round(count) == 1 else 's'}"
+
+
 def value_words(value: object) -> str:
     """A value as goals spell it."""
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -211,7 +211,11 @@ def _episode_steps(env: gymnasium.Env, wanted: int | None) -> tuple[int, str]:
 
 
 def _own_limit(env: gymnasium.Env) -> tuple[int | None, str]:
-    """The environment's own limit, if it tells one: by its registration, or as MiniGrid does."""
+    """The environment's own limit, if it tells one: by a wrapper, by its registration, or as MiniGrid does."""
+    registered = None if env.spec is None else env.spec.max_episode_steps
+    wrapped = _wrapped_limit(env)
+    if wrapped is not None and (registered is None or wrapped < registered):
+        return wrapped, "the environment's own limit (its wrapper TimeLimit)"
     if env.spec is not None and env.spec.max_episode_steps is not None:
         return int(env.spec.max_episode_steps), "the environment's own limit (max_episode_steps of its registration)"
     for name in ("max_steps", "max_episode_steps", "_max_episode_steps"):
@@ -219,3 +223,13 @@ def _own_limit(env: gymnasium.Env) -> tuple[int | None, str]:
         if isinstance(limit, int | np.integer) and not isinstance(limit, bool) and limit > 0:
             return int(limit), f"the environment's own limit ({name})"
     return None, ""
+
+
+def _wrapped_limit(env: gymnasium.Env) -> int | None:
+    """The limit of the wrappers `TimeLimit` around an environment, the smallest; `None` if there is none."""
+    limits = []
+    while isinstance(env, gymnasium.Wrapper):
+        if isinstance(env, gymnasium.wrappers.TimeLimit):
+            limits.append(int(env._max_episode_steps))
+        env = env.env
+    return min(limits, default=None)
