@@ -39,13 +39,6 @@ FAULTS = (
         "transitions/test_counting.py::test_merged_counts_are_sums_and_leave_the_others_alone",
     ),
     Fault(
-        "transitions that were seen but not tried are dropped",
-        "transitions/table.py",
-        "keep = (self.visits > 0) | (self.attempts >= attempts)",
-        "keep = self.attempts >= attempts",
-        "transitions/test_table.py::test_edges_that_were_neither_seen_nor_tried_enough_are_left_out",
-    ),
-    Fault(
         "steps spent are lost when tables are joined",
         "transitions/model.py",
         "return self.with_practice(attempts, successes, spent)",
