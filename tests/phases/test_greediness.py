@@ -22,7 +22,7 @@ def attempts(arrived: np.ndarray, steps: np.ndarray, pursued: np.ndarray) -> tup
 
 def test_environments_act_at_different_temperatures():
     assert inverse_temperatures(4).tolist() == [1, 4, 16, 1]
-    assert inverse_temperatures(3, 0.5).tolist() == [1, 2, 4] and inverse_temperatures(3, 0.0).tolist() == [1, 1, 1]
+    assert inverse_temperatures(3, 0.75).tolist() == [1, 2, 4] and inverse_temperatures(3, 0.4).tolist() == [1, 1, 1]
 
 
 @pytest.mark.parametrize(("best", "factor"), [(0, 1.0), (1, 4.0), (2, 16.0)])

@@ -2,8 +2,8 @@
 
 Sampling gets a policy out of loops, and finds better actions. Where every step is a risk, as on slippery ice, the same
 samples are what fails. Which of both matters more is not known in advance, so it is measured: with the same targets,
-the same policy acts at several temperatures at once. They are equal in the beginning, when there is most to be found.
-The attempts of all of them are learned from and counted.
+the same policy acts at several temperatures at once. They are equal in the first half of practice, when there is most
+to be found. The attempts of all of them are learned from and counted.
 """
 
 import numpy as np
@@ -20,8 +20,8 @@ RECENT_ATTEMPTS = 6_000
 
 
 def inverse_temperatures(num_envs: int, done: float = 1.0) -> Float[np.ndarray, " B"]:
-    """The factor of each environment after a fraction of practice; 1 in the beginning."""
-    return np.resize(np.float32(INVERSE_TEMPERATURES) ** np.float32(done), num_envs)
+    """The factor of each environment after a fraction of practice; 1 in the first half."""
+    return np.resize(np.float32(INVERSE_TEMPERATURES) ** np.float32(max(2 * done - 1, 0)), num_envs)
 
 
 def best_inverse_temperature(log: AttemptLog, replay: Replay, discount: float) -> float:
