@@ -21,7 +21,7 @@ RECENT_ATTEMPTS = 6_000
 
 def inverse_temperatures(num_envs: int, done: float = 1.0) -> Float[np.ndarray, " B"]:
     """The factor of each environment after a fraction of practice; 1 in the first half."""
-    return np.resize(np.float32(INVERSE_TEMPERATURES) ** np.float32(max(2 * done - 1, 0)), num_envs)
+    return np.resize(np.array(INVERSE_TEMPERATURES, np.float32) ** np.float32(max(2 * done - 1, 0)), num_envs)
 
 
 def best_inverse_temperature(log: AttemptLog, replay: Replay, discount: float) -> float:
