@@ -1,7 +1,6 @@
 """Processes that step environments on their own: the most that the cores of a machine give to worker processes."""
 
 import multiprocessing
-import pickle
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack, contextmanager
@@ -12,7 +11,7 @@ from attribute_planner.environments.gymnasium_bridge.batch_arrays import BatchLa
 from attribute_planner.environments.gymnasium_bridge.bridge import build_bridge
 from attribute_planner.environments.gymnasium_bridge.env_rows import EnvRows
 from attribute_planner.environments.workers.rows import shares
-from attribute_planner.environments.workers.sending import packed, register
+from attribute_planner.environments.workers.sending import packed, unpacked
 
 
 @contextmanager
@@ -49,8 +48,6 @@ def step_alone(recipe: bytes, name: str, layout: BatchLayout, length: int) -> No
 @lru_cache
 def _rows(recipe: bytes, name: str, layout: BatchLayout) -> EnvRows:
     """The environments of this process, which are made once."""
-    loaded, registered = pickle.loads(recipe)
-    register(registered)
-    rows = EnvRows(build_bridge(loaded, name), batch_arrays(layout), range(layout.num_envs))
+    rows = EnvRows(build_bridge(unpacked(recipe), name), batch_arrays(layout), range(layout.num_envs))
     rows.arrays.truncated[:] = True
     return rows

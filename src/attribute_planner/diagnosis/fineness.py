@@ -1,6 +1,7 @@
 """Attributes that are too fine: no goal mentions them, and they leave too few attempts for each transition."""
 
 from collections.abc import Sequence, Set
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,7 +11,6 @@ from attribute_planner.diagnosis.tasks import Asked
 from attribute_planner.diagnosis.weak_edges import WeakChange
 from attribute_planner.transitions.model import Listing
 from attribute_planner.transitions.projection import as_table, irrelevant_attributes, project
-from attribute_planner.transitions.table import TransitionTable
 
 MAX_EDGES = 200_000
 """Larger tables are not searched."""
@@ -37,24 +37,32 @@ def too_fine(listing: Listing, asked: Sequence[Asked], weak: Sequence[WeakChange
     merged = project(table, [name for name in table.space.names if name not in (unneeded or unasked)])
     if not unneeded and MANY * merged.num_nodes > table.num_nodes:
         return []
-    message = _unneeded(unneeded, table, merged) if unneeded else _unasked(unasked, table, merged)
+    say, names = (_unneeded, unneeded) if unneeded else (_unasked, unasked)
+    message = say(names, *(Size(each.num_nodes, float(each.attempts.mean())) for each in (table, merged)))
     evidence = {"attributes": unneeded or unasked, "sets": table.num_nodes, "sets_without": merged.num_nodes}
     return [Finding("weak-edge", message, min(loss, 1.0), evidence)]
 
 
-def _unneeded(names: Sequence[str], table: TransitionTable, merged: TransitionTable) -> str:
+class Size(NamedTuple):
+    """The number of sets of a table, and the attempts at a transition, on average."""
+
+    sets: int
+    attempts: float
+
+
+def _unneeded(names: Sequence[str], now: Size, without: Size) -> str:
     s, them = ("s", "it") if len(names) == 1 else ("", "them")
     return (
-        f"{' and '.join(names)} matter{s} to no task and to no other change, and split{s} {merged.num_nodes} sets into "
-        f"{table.num_nodes}: a transition had {table.attempts.mean():.1f} recent attempts on average, and would have "
-        f"had {merged.attempts.mean():.1f}. Leave {them} out, or train for more steps."
+        f"{' and '.join(names)} matter{s} to no task and to no other change, and split{s} {without.sets} sets into "
+        f"{now.sets}: a transition had {now.attempts:.1f} recent attempts on average, and would have "
+        f"had {without.attempts:.1f}. Leave {them} out, or train for more steps."
     )
 
 
-def _unasked(names: Sequence[str], table: TransitionTable, merged: TransitionTable) -> str:
+def _unasked(names: Sequence[str], now: Size, without: Size) -> str:
     s, them, they = ("s", "it", "it decides") if len(names) == 1 else ("", "them", "they decide")
     return (
-        f"No task mentions {' or '.join(names)}, which split{s} {merged.num_nodes} sets into {table.num_nodes}: a "
-        f"transition had {table.attempts.mean():.1f} recent attempts on average. Leave {them} out unless {they} which "
+        f"No task mentions {' or '.join(names)}, which split{s} {without.sets} sets into {now.sets}: a "
+        f"transition had {now.attempts:.1f} recent attempts on average. Leave {them} out unless {they} which "
         f"changes are possible, or give {them} fewer values; otherwise train for more steps."
     )

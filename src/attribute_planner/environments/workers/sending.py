@@ -1,5 +1,6 @@
 """What a user gave to make environments, as bytes for other processes."""
 
+import pickle
 import warnings
 from collections.abc import Mapping
 from typing import Any
@@ -27,6 +28,13 @@ def packed(recipe: Recipe, name: str) -> bytes:
             f"{name}: {culprit} cannot be sent to a worker process ({type(error).__name__}: "
             f"{first_line(str(error))}). Create what it uses inside the function, or train with num_workers=0."
         ) from error
+
+
+def unpacked(recipe: bytes) -> Recipe:
+    """The recipe that another process has packed; the environments that were registered there are registered here."""
+    loaded, specs = pickle.loads(recipe)
+    register(specs)
+    return loaded
 
 
 def registered() -> dict[str, Any]:

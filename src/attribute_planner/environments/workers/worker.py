@@ -21,7 +21,7 @@ from attribute_planner.environments.gymnasium_bridge.bridge import Bridge, build
 from attribute_planner.environments.gymnasium_bridge.env_rows import EnvRows
 from attribute_planner.environments.space_specs import FlatSpec, ImageSpec
 from attribute_planner.environments.watchdog import WATCHDOG
-from attribute_planner.environments.workers.sending import register
+from attribute_planner.environments.workers.sending import unpacked
 from attribute_planner.errors import AttributePlannerError, EnvironmentFaultError
 
 Reply = tuple[str, Any]
@@ -110,9 +110,7 @@ class WorkerServer:
 
     def _make(self, name: str, recipe: bytes, spec: FlatSpec | ImageSpec) -> None:
         """Build the bridge, and check that it reads observations as the learner does."""
-        loaded, registered = pickle.loads(recipe)
-        register(registered)
-        self._bridge = build_bridge(loaded, name)
+        self._bridge = build_bridge(unpacked(recipe), name)
         if self._bridge.encoder.spec != spec:
             raise EnvironmentFaultError(
                 f"{name}: its observation after reset(seed=0) has another form in a worker process: "
