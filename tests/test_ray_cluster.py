@@ -65,6 +65,7 @@ def assert_same(expected: Any, found: Any) -> None:
         assert np.array_equal(before, after)
 
 
+@pytest.mark.slow
 def test_a_machine_that_is_killed_costs_its_unfinished_runs_only(
     cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

@@ -135,7 +135,11 @@ def test_no_process_is_left_when_the_learner_ends(tmp_path: Path, number: signal
     assert len(pids) == 2 and all(map(_is_running, pids))
     assert _holds_soon(lambda: any(tmp_path.iterdir())), "a worker hangs in a step"
     learner.send_signal(number)
-    learner.wait(timeout=20)
+    try:
+        learner.wait(timeout=20)
+    finally:
+        learner.kill()  # a shell in the background makes its programs ignore SIGINT
+        learner.wait()
     assert _holds_soon(lambda: not any(map(_is_running, pids)))
 
 
