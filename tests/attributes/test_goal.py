@@ -111,6 +111,11 @@ def test_goals_share_a_key_if_and_only_if_the_same_sets_satisfy_them(left, right
     assert (goals[0].key(SPACE) == goals[1].key(SPACE)) == same
 
 
+def test_a_bound_and_an_equality_have_different_keys():
+    exactly, or_more = parse_goal(SPACE, "n=1"), parse_goal(SPACE, "n>=1")
+    assert exactly.key(SPACE) != or_more.key(SPACE)
+
+
 def test_a_batch_of_goals_is_satisfied_row_by_row():
     goals = Goal(np.array([[0, 1, 2], [1, 0, 0]]), np.array([[True, True, False], [True, False, False]]))
     assert goals.satisfied_by(np.array([[0, 1, 0], [2, 0, 0]])).tolist() == [True, False]

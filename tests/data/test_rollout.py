@@ -58,6 +58,12 @@ def test_episodes_are_truncated_at_their_limit_and_others_follow(env: Environmen
     follows(trajectories)
 
 
+@pytest.mark.parametrize("env", [RING, Hosted(RING, 100)], ids=["pure", "host"])
+def test_a_limit_that_is_given_counts_from_each_reset(env: Environment):
+    trajectories = recorded(env, num_envs=1, episode_steps=4)
+    assert trajectories.truncated[:, 0].tolist() == (np.arange(1, 13) % 4 == 0).tolist()
+
+
 @BOTH
 def test_a_rollout_continues_where_the_last_one_stopped(env: Environment):
     envs, actor = env.vector_env(6), RandomActions(env)

@@ -15,7 +15,7 @@ FAULTS = (
         "data/host_loop.py",
         "np.where(over, 0, age), None",
         "age, None",
-        "data/test_rollout.py::test_episodes_are_truncated_at_their_limit_and_others_follow",
+        "data/test_rollout.py::test_a_limit_that_is_given_counts_from_each_reset",
     ),
     Fault(
         "the reset has the key of the chance",

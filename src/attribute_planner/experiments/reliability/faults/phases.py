@@ -15,8 +15,7 @@ FAULTS = (
         "phases/attempt_counts.py",
         "counted = (outcome.ended | trajectories.truncated) & known",
         "counted = outcome.ended & known",
-        "phases/test_attempts.py::test_an_attempt_that_is_cut_off_at_its_target_or_after_t_max_counts_in_full "
-        "phases/test_attempts.py::test_attempts_that_are_over_by_hand",
+        "phases/test_attempts.py::test_attempts_are_counted_for_the_edge_that_was_pursued",
     ),
     Fault(
         "attempts that began too late count",
