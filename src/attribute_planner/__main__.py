@@ -2,6 +2,6 @@
 
 import sys
 
-from attribute_planner.command_line.main import main
+from attribute_planner.command_line.main import program
 
-sys.exit(main())
+sys.exit(program())

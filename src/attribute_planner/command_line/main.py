@@ -1,7 +1,9 @@
 """The entry point `attribute-planner`. A user's mistake is reported in one line on standard error."""
 
+import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 
 from attribute_planner.errors import AttributePlannerError, ClusterLostError
 from attribute_planner.interruption import handled_signals
@@ -33,5 +35,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return signals.exit_code
 
 
+def program() -> int:
+    """`main` as a process of its own, which a signal ends at once.
+
+    Threads of a device may still compute then. To take the interpreter down under them can end in a crash.
+    """
+    status = main()
+    if status > LAST_STATUS:
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):  # it may be closed
+                stream.flush()
+        os._exit(status)
+    return status
+
+
+LAST_STATUS = 128
+"""Larger ones are those of signals."""
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(program())

@@ -1,0 +1,15 @@
+import os
+
+import pytest
+
+from attribute_planner.command_line import main as module
+
+
+@pytest.mark.parametrize(("status", "ended"), [(0, []), (2, []), (130, [130]), (143, [143])])
+def test_a_signal_ends_the_process_without_taking_the_interpreter_down(
+    monkeypatch: pytest.MonkeyPatch, status: int, ended: list[int]
+):
+    statuses: list[int] = []
+    monkeypatch.setattr(module, "main", lambda: status)
+    monkeypatch.setattr(os, "_exit", statuses.append)
+    assert module.program() == status and statuses == ended
