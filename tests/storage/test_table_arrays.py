@@ -39,6 +39,12 @@ def test_files_that_name_sources_are_read():
     )
 
 
+def test_a_type_that_holds_more_than_needed_is_read():
+    arrays = table_arrays("t", TABLE)
+    arrays["t.degree"] = arrays["t.degree"].astype(np.uint64)
+    assert read_table("t", SPACE, arrays, "ratio").source.tolist() == TABLE.source.tolist()
+
+
 def test_counts_come_back_as_they_were():
     counts = TransitionCounts(SPACE.num_words)
     counts.add(TABLE.words[TABLE.source], TABLE.words[TABLE.target], np.array([3, 2**40, 1]))

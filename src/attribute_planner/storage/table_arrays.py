@@ -110,7 +110,7 @@ def _source(prefix: str, arrays: Arrays, sets: int) -> Int[np.ndarray, " E"]:
     edges = _array(f"{prefix}.target", arrays, "iu").size
     if degree.shape != (sets,) or int(degree.sum(dtype=np.uint64)) != edges or int(degree.max(initial=0)) > edges:
         raise DamagedFileError(f"The saved {prefix}.degree does not add up to {edges} transitions of {sets} sets.")
-    return np.repeat(np.arange(sets, dtype=np.int32), degree)
+    return np.repeat(np.arange(sets, dtype=np.int32), degree.astype(np.int64))
 
 
 def _numbers(name: str, arrays: Arrays, count: int | None, sets: int) -> Int[np.ndarray, " E"]:
