@@ -10,6 +10,6 @@ def test_a_signal_ends_the_process_without_taking_the_interpreter_down(
     monkeypatch: pytest.MonkeyPatch, status: int, ended: list[int]
 ):
     statuses: list[int] = []
-    monkeypatch.setattr(module, "main", lambda: status)
+    monkeypatch.setattr(module, "main", lambda arguments: status)
     monkeypatch.setattr(os, "_exit", statuses.append)
     assert module.program() == status and statuses == ended

@@ -35,12 +35,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return signals.exit_code
 
 
-def program() -> int:
+def program(arguments: Sequence[str] | None = None) -> int:
     """`main` as a process of its own, which a signal ends at once.
 
     Threads of a device may still compute then. To take the interpreter down under them can end in a crash.
     """
-    status = main()
+    status = main(arguments)
     if status > LAST_STATUS:
         for stream in (sys.stdout, sys.stderr):
             with suppress(OSError, ValueError):  # it may be closed
