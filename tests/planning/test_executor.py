@@ -53,7 +53,7 @@ def outcomes(episode: Episode) -> list[str]:
     return [step.outcome for step in episode.trace]
 
 
-def test_the_policy_acts_as_greedily_as_practice_found_best():
+def test_the_policy_acts_at_the_temperature_that_practice_found_best():
     """A policy that hardly prefers an action wanders; multiplied, its preference decides."""
     ignorant = with_drawn_weights(lambda key: GoalPolicy(RING.spec, 4, key=key))
     agent = Agent(RING, None, ignorant, RING_TABLE, max_attempt_steps=3)

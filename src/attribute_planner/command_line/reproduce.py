@@ -98,24 +98,28 @@ def reproduce(
             cluster=machines,
             json=json,
         )
-    folders = Folders(records or RECORDS, work or WORK)
+    folders, report = Folders(records or RECORDS, work or WORK), report or REPORTS[scale]
     chosen = runs_in(only, chosen_runs(tables, scale, seeds, runs))
     failed = []
     if not dry_run:
         use_compilation_cache(folders.work / COMPILED)
         failed = run_all(chosen, folders, processes, _say, only_train=only_train, cluster=machines)
-        _write(report or REPORTS[scale], docs, folders.records, scale)
-    listed = [described(run, folders.records) for run in chosen]
+        _write(report, docs, folders.records, scale)
+    _print_listed([described(run, folders.records) for run in chosen], report, dry_run=dry_run, json=json)
+    for run in failed:
+        messages.print(f"attribute-planner: run {run.name} is not recorded; see its output above.")
+    return 1 if failed else 0
+
+
+def _print_listed(listed: list[dict[str, Any]], report: Path, *, dry_run: bool, json: bool) -> None:
+    """The chosen runs, or how many of them are recorded."""
     if json:
         print_json(listed)
     elif dry_run:
         _print_runs(listed)
     else:
         count = sum(each["recorded"] for each in listed)
-        console.print(f"{count} of {len(listed)} runs are recorded; {report or REPORTS[scale]} shows them.")
-    for run in failed:
-        messages.print(f"attribute-planner: run {run.name} is not recorded; see its output above.")
-    return 1 if failed else 0
+        console.print(f"{count} of {len(listed)} runs are recorded; {report} shows them.")
 
 
 def cluster_config(

@@ -35,7 +35,7 @@ class PolicyOutput(eqx.Module):
         return self.actions.mode()
 
     def sharpened(self, factor: Float[jax.Array, "*batch"] | float) -> "PolicyOutput":
-        """The same with log probabilities multiplied by a factor: more than 1 is greedier."""
+        """The same with log probabilities multiplied by a factor: more than 1 is closer to the mode."""
         return replace(self, actions=sharpened(self.actions, jnp.asarray(factor, jnp.float32)))
 
     def log_prob(self, action: Action) -> Float[jax.Array, "*batch"]:

@@ -87,7 +87,7 @@ class ReachNeighbours(Actor[Attempt]):
     stop_on_any_change: whether an attempt ends as soon as the attributes change, not only at its target.
     last_start: the age of an episode from which on no attempt begins; the episode is then ended, as it is in a set
         without neighbours. `None`: episodes are never ended.
-    inverse_temperature: how greedily each environment acts (`phases.greediness`); `None`: as the policy says.
+    inverse_temperature: the factor of the log probabilities in each environment (`phases.temperatures`); `None`: 1.
     """
 
     policy: GoalPolicy

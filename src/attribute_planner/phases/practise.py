@@ -28,10 +28,10 @@ from attribute_planner.phases.goal_sampling import (
     plan_to_far_sets,
     rarely_reached,
 )
-from attribute_planner.phases.greediness import best_inverse_temperature
 from attribute_planner.phases.passed_sets import passed_sets, with_passed_sets
 from attribute_planner.phases.practise_config import PractiseConfig
 from attribute_planner.phases.practise_epochs import host_epoch, pure_epoch, replay_epoch
+from attribute_planner.phases.temperatures import best_inverse_temperature
 from attribute_planner.phases.value_horizon import value_discount
 from attribute_planner.planning.executor import NOTHING_MEASURED, Conduct
 from attribute_planner.transitions.counting import TransitionCounts
@@ -150,7 +150,7 @@ def _measured(practised: Practised, replay: Replay, log: AttemptLog | None, conf
     if log is None:
         return Conduct(repeatable)
     discount = value_discount(practised.table.listing(), config.max_attempt_steps)
-    return Conduct(repeatable, best_inverse_temperature(log, replay, discount))
+    return Conduct(repeatable, best_inverse_temperature(log, replay, discount, practised.steps / config.steps))
 
 
 def with_recorded(

@@ -25,9 +25,9 @@ from attribute_planner.phases.device_graph import DeviceGraph
 from attribute_planner.phases.goal_sampling import (
     FarSets,
 )
-from attribute_planner.phases.greediness import inverse_temperatures
 from attribute_planner.phases.learning_thread import LearningThread
 from attribute_planner.phases.practise_config import PractiseConfig
+from attribute_planner.phases.temperatures import inverse_temperatures
 
 Key = jax.Array
 
@@ -141,8 +141,8 @@ def replay_epoch(
     """The same with a policy that learns from all recorded steps."""
     start_key, rollouts_key, sample_key = jax.random.split(key, 3)
     random = np.random.default_rng(np.asarray(jax.random.key_data(sample_key)))
-    greedily = jnp.asarray(inverse_temperatures(config.num_envs, int(steps) / config.steps))
-    actor = partial(_actor, graph, far, config, last_start=env.episode_steps, inverse_temperature=greedily)
+    factors = jnp.asarray(inverse_temperatures(config.num_envs, int(steps) / config.steps))
+    actor = partial(_actor, graph, far, config, last_start=env.episode_steps, inverse_temperature=factors)
     envs, metrics = env.vector_env(config.num_envs), {}
     reacher, length = config.reacher, config.rollout_length
     learning, policy = LearningThread(config.overlap), train_state.policy

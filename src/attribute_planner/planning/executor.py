@@ -66,7 +66,7 @@ class Conduct(NamedTuple):
     """What practice has measured about how to act.
 
     repeatable: how often an action led to the same observation again in an episode.
-    inverse_temperature: how greedily the policy acts best: the factor of its log probabilities (`phases.greediness`).
+    inverse_temperature: the factor of the policy's log probabilities with which it acts best (`phases.temperatures`).
     """
 
     repeatable: float = 1.0

@@ -1,9 +1,9 @@
-"""How greedily π acts, if it learns off-policy: the environments of practice differ in it, and the best is kept.
+"""The temperature at which π samples, if it learns off-policy: environments of practice differ in it, the best is kept.
 
 Sampling gets a policy out of loops, and finds better actions. Where every step is a risk, as on slippery ice, the same
-samples are what fails. Which of both matters more is not known in advance, so it is measured: with the same targets,
-the same policy acts at several temperatures at once. They are equal in the first half of practice, when there is most
-to be found. The attempts of all of them are learned from and counted.
+samples are what fails. Which of both matters more is not known in advance, so it is measured: the same policy acts at
+several temperatures at once. They are equal in the first half of practice, when there is most to be found. The attempts
+of all of them are learned from and counted.
 """
 
 import numpy as np
@@ -19,13 +19,17 @@ RECENT_ATTEMPTS = 6_000
 """The number of attempts, the last ones, that are compared."""
 
 
-def inverse_temperatures(num_envs: int, done: float = 1.0) -> Float[np.ndarray, " B"]:
+def inverse_temperatures(num_envs: int, done: float) -> Float[np.ndarray, " B"]:
     """The factor of each environment after a fraction of practice; 1 in the first half."""
-    return np.resize(np.array(INVERSE_TEMPERATURES, np.float32) ** np.float32(max(2 * done - 1, 0)), num_envs)
+    exponent = np.float32(np.clip(2 * done - 1, 0, 1))
+    return np.resize(np.array(INVERSE_TEMPERATURES, np.float32) ** exponent, num_envs)
 
 
-def best_inverse_temperature(log: AttemptLog, replay: Replay, discount: float) -> float:
-    """The factor with which attempts arrive most often and soonest, compared with others at the same transition."""
+def best_inverse_temperature(log: AttemptLog, replay: Replay, discount: float, done: float) -> float:
+    """The factor with which attempts arrive most often and soonest, compared with others at the same transition.
+
+    done: the fraction of practice after which they are compared.
+    """
     rows = log.rows[log.rows[:, 0] >= replay.first][-RECENT_ATTEMPTS:]
     if not len(rows):
         return 1.0
@@ -33,7 +37,7 @@ def best_inverse_temperature(log: AttemptLog, replay: Replay, discount: float) -
     begun = replay.steps_at(first, env)
     score = reached * discount ** (last - first)
     score = score - mean_of_group(score, _numbered(np.concatenate([begun.values, begun.pursued], axis=1)))
-    factor = inverse_temperatures(replay.num_envs)[env]
+    factor = inverse_temperatures(replay.num_envs, done)[env]
     gains = {each: score[factor == each].mean() for each in np.unique(factor).tolist()}
     return max(gains, key=gains.__getitem__)
 
