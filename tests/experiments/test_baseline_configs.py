@@ -1,7 +1,7 @@
 import pytest
 
 from attribute_planner.baselines import BASELINES
-from attribute_planner.configuration import default_config
+from attribute_planner.configuration import default_config, paper_config
 from attribute_planner.environments.registry import ENVIRONMENTS
 from attribute_planner.experiments.baseline_configs import baseline_preset
 
@@ -9,12 +9,20 @@ from attribute_planner.experiments.baseline_configs import baseline_preset
 @pytest.mark.parametrize("environment", ENVIRONMENTS)
 def test_baselines_have_the_planners_network_and_experience(environment: str):
     planner = default_config(environment)
-    for name in ("reinforce", "ppo", "actor-critic", "option-critic"):
+    for name in ("ppo", "actor-critic", "option-critic"):
         config = baseline_preset(name, environment)
         assert isinstance(config, BASELINES[name].config)
         assert config.training.hidden_size == planner.practise.hidden_size
         assert config.training.steps == planner.steps
         assert config.training.step_reward == planner.practise.step_reward
+
+
+@pytest.mark.parametrize("environment", ["switches", "crafting", "starcraft-small", "starcraft-large"])
+def test_reinforce_has_what_the_planner_as_published_has(environment: str):
+    published, config = paper_config(environment), baseline_preset("reinforce", environment)
+    assert config.learning == published.practise.reinforce
+    assert (config.training.steps, config.training.num_envs) == (published.steps, published.practise.num_envs)
+    assert config.training.hidden_size == published.practise.hidden_size
 
 
 @pytest.mark.parametrize("environment", ["blocks", "blocks-continuous"])

@@ -1,13 +1,14 @@
 """The settings of each baseline on each built-in environment: the planner's budget, network and learning settings.
 
-The paper trains A3C on the blocks for about 10 M steps, and REINFORCE in StarCraft for 30 M.
+REINFORCE has those of the planner as published, which learns by REINFORCE too; all others have those of ours. The paper
+trains A3C on the blocks for about 10 M steps, and REINFORCE in StarCraft for 30 M.
 """
 
 from dataclasses import replace
 from typing import Any
 
 from attribute_planner.baselines import BASELINES
-from attribute_planner.configuration import PRESETS
+from attribute_planner.configuration import PRESETS, paper_config
 
 
 def baseline_preset(baseline: str, environment: str) -> Any:
@@ -25,6 +26,13 @@ def baseline_preset(baseline: str, environment: str) -> Any:
             steps_per_episode=explore.steps_per_episode,
             learning=planner.practise.inverse,
         )
-    return replace(
-        config, training=replace(config.training, steps=planner.steps, hidden_size=planner.practise.hidden_size)
-    )
+    training = replace(config.training, steps=planner.steps, hidden_size=planner.practise.hidden_size)
+    if baseline == "reinforce":
+        published = paper_config(environment)
+        practise = published.practise
+        return replace(
+            config,
+            training=replace(training, steps=published.steps, num_envs=practise.num_envs),
+            learning=practise.reinforce,
+        )
+    return replace(config, training=training)

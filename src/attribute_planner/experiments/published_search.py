@@ -72,9 +72,9 @@ CANDIDATES: dict[str, dict[str, tuple[str, ...]]] = {
     "switches": {name: GRID_WORLD[name] for name in GRID_WORLD if not name.startswith("500m")},
     "crafting": {name: GRID_WORLD[name] for name in GRID_WORLD if name not in FOR_SWITCHES},
     "blocks": {
+        "5m": _blocks(5_000_000),
+        "5m-sampled": _blocks(5_000_000, "practise.deterministic=false"),
         "20m": _blocks(20_000_000),
-        "20m-sampled": _blocks(20_000_000, "practise.deterministic=false"),
-        "60m": _blocks(60_000_000),
     },
     "starcraft-small": STARCRAFT,
     "starcraft-large": {name: STARCRAFT[name] for name in ("256", "128", "64")},

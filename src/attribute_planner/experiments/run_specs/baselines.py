@@ -31,7 +31,7 @@ def _policy_gradient(environment: str, model: str, training_distribution: str) -
         measured(TASKS_OF[environment], REACTIVE),
         model=model,
         training_distribution=training_distribution,
-        small=(f"training.steps={SMALL_STEPS[environment]}",),
+        small=(f"training.steps={SMALL_STEPS[environment]}", "training.num_envs=256"),
     )
 
 
