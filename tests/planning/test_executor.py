@@ -15,12 +15,13 @@ from attribute_planner.environments.vector_env import PureVectorEnv
 from attribute_planner.errors import UnknownNameError
 from attribute_planner.evaluation.evaluate import evaluate
 from attribute_planner.models.detector import AttributeDetector
-from attribute_planner.models.policy import GoalPolicy
+from attribute_planner.models.policy import GoalPolicy, PolicyOutput
 from attribute_planner.planning.episode import ARRIVED, DEVIATED, ENDED, GAVE_UP, ON_THE_WAY, Episode
 from attribute_planner.planning.episode_model import EPISODE_MODEL
 from attribute_planner.planning.execution import padded_rows, stacked
 from attribute_planner.planning.executor import EXECUTORS, Conduct, Executor, executor_named
 from attribute_planner.planning.posterior import Posterior
+from attribute_planner.planning.state_success import SuccessModel
 from attribute_planner.transitions.table import TransitionTable
 from tests.probes import RING, Hosted, Oracle, numbers, partial_goal, table_of, with_drawn_weights
 
@@ -164,6 +165,33 @@ def test_the_default_execution_takes_another_way(mode):
     assert outcomes(episode)[0] == ARRIVED
     assert [step.observed["n"] for step in episode.trace[-2:]] == [0, 2]
     assert episode.replans >= 1
+
+
+class Valuing(Oracle):
+    """The optimal policy, which knows from where each value can be reached by one edge."""
+
+    possible: jax.Array
+
+    def __init__(self, world: GraphWorld) -> None:
+        super().__init__(world)
+        possible = np.zeros(self.best.shape, np.float32)
+        for edge in world.edges:
+            possible[world.places.index(edge.source), edge.target.values[0]] = 1
+        self.possible = jnp.asarray(possible)
+
+    def __call__(self, observation: Any, values: jax.Array, goal: jax.Array) -> PolicyOutput:
+        here = jnp.argmax(observation, axis=-1)
+        return replace(super().__call__(observation, values, goal), baseline=self.possible[here, goal[..., 0]])
+
+
+def test_values_of_the_present_state_spare_attempts_that_must_fail():
+    agent = Agent(FORK, None, Valuing(FORK), HOPEFUL, max_attempt_steps=3)
+    agent = replace(agent, conduct=Conduct(success=SuccessModel(of_table=1.0, of_value=1.0)))
+    episode = agent.reach({"n": 3}, max_steps=60)
+    assert outcomes(episode) == [ARRIVED] * 4
+    assert [step.aim["n"] for step in episode.trace if step.aim] == [1, 0, 2, 3]
+    without = agent.reach({"n": 3}, max_steps=60, mode="no-state-success")
+    assert without.success and DEVIATED in outcomes(without)
 
 
 def test_observation_search_tries_other_actions_before_the_attempt_fails():

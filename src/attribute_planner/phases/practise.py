@@ -31,6 +31,7 @@ from attribute_planner.phases.goal_sampling import (
 from attribute_planner.phases.passed_sets import passed_sets, with_passed_sets
 from attribute_planner.phases.practise_config import PractiseConfig
 from attribute_planner.phases.practise_epochs import host_epoch, pure_epoch, replay_epoch
+from attribute_planner.phases.success_of_attempts import success_of_attempts
 from attribute_planner.phases.temperatures import best_inverse_temperature
 from attribute_planner.phases.value_horizon import value_discount
 from attribute_planner.planning.executor import NOTHING_MEASURED, Conduct
@@ -149,8 +150,13 @@ def _measured(practised: Practised, replay: Replay, log: AttemptLog | None, conf
     repeatable = replay.repeatability()
     if log is None:
         return Conduct(repeatable)
-    discount = value_discount(practised.table.listing(), config.max_attempt_steps)
-    return Conduct(repeatable, best_inverse_temperature(log, replay, discount, practised.steps / config.steps))
+    listing = practised.table.listing()
+    discount = value_discount(listing, config.max_attempt_steps)
+    return Conduct(
+        repeatable,
+        best_inverse_temperature(log, replay, discount, practised.steps / config.steps),
+        success_of_attempts(log, replay, practised.train_state.policy, listing),
+    )
 
 
 def with_recorded(

@@ -14,6 +14,7 @@ from attribute_planner.planning.lookahead import Option, Options, best_option
 from attribute_planner.planning.nearest_set import nearest_target
 from attribute_planner.planning.plan import Planner
 from attribute_planner.planning.posterior import Posterior, Target
+from attribute_planner.planning.state_success import Success
 
 
 class ActiveEpisode:
@@ -25,6 +26,7 @@ class ActiveEpisode:
         until it arrives, or comes to a set from which another target is the better bet.
     nearest_set: whether to act as in the nearest known set where no way is known.
     relax_goal: whether to pursue a goal that no known set satisfies by way of one that nearly does.
+    success: the probability of transitions from the present state; `None`: c_π.
     """
 
     def __init__(
@@ -41,6 +43,7 @@ class ActiveEpisode:
         relax_goal: bool,
         record: bool,
         stop_on_any_change: bool = True,
+        success: Success | None = None,
     ) -> None:
         self.goal, self.values, self.plan = goal, values, planner.plan(values, goal)
         self.active, self.claimed = True, False
@@ -51,7 +54,7 @@ class ActiveEpisode:
         self._relaxed = relaxed_goal(planner, values, goal) if relax else None
         self._pursue(goal if self._relaxed is None else self._relaxed)
         self._trace: list[TraceStep] | None = [] if record else None
-        self._stop_on_any_change = stop_on_any_change
+        self._stop_on_any_change, self._success = stop_on_any_change, success
         self._waited, self._origin = 0, values
         self._option: Option | None = None
         self._target = self._next_target()
@@ -109,8 +112,11 @@ class ActiveEpisode:
         self.posterior.took(self.values, best.action)
         return best.place
 
-    def advance(self, values: Int[np.ndarray, " A"], p_goal: float, ended: bool, action: Any) -> None:
-        """Process the result of a step."""
+    def advance(
+        self, values: Int[np.ndarray, " A"], p_goal: float, ended: bool, action: Any, success: Success | None = None
+    ) -> None:
+        """Process the result of a step; `success` is that of the new state."""
+        self._success = success
         before, expected = self.values, self._expectation()
         self.steps, self._waited = self.steps + 1, self._waited + 1
         self.values, self._p_goal = values, p_goal
@@ -199,10 +205,15 @@ class ActiveEpisode:
     def _target_from(self, values: np.ndarray) -> Target | None:
         """The best set to move to from a set."""
         there = values - self._shift
-        target = None if (there < 0).any() else self.posterior.next_target(there, self.left)
+        target = None if (there < 0).any() else self.posterior.next_target(there, self.left, success=self._shifted())
         if target is None and self._nearest_set:
             target = nearest_target(self._planner, self.posterior, self._planned, there, self.left)
         return None if target is None else target._replace(values=target.values + self._shift)
+
+    def _shifted(self) -> Success | None:
+        """The success from the present state, for targets that are lowered by the shift."""
+        success, shift = self._success, self._shift
+        return None if success is None else lambda targets, c: success(targets + shift, c)
 
     def _stop(self) -> None:
         self.claimed, self.active = True, False

@@ -25,6 +25,7 @@ from attribute_planner.planning.lookahead import consider
 from attribute_planner.planning.observation_search import ObservationSearch
 from attribute_planner.planning.plan import Planner
 from attribute_planner.planning.posterior import Posterior, Published
+from attribute_planner.planning.state_success import TABLE_ALONE, Success, success_from
 
 Key = jax.Array
 
@@ -99,7 +100,8 @@ class Execution(Actor[Memory | None]):
         for i in np.flatnonzero(_active(memory)).tolist():
             episode, target = memory.episodes[i], memory.episodes[i].target
             action = jax.tree.map(lambda leaf, i=i: leaf[i].tolist(), memory.action)
-            episode.advance(memory.belief.values[i], float(p_goal[i]), bool(timestep.over[i]), action)
+            values, success = memory.belief.values[i], self._success(timestep.observation, memory.belief, i)
+            episode.advance(values, float(p_goal[i]), bool(timestep.over[i]), action, success)
             if (episode.target != target).any():
                 memory.searches[i] = ObservationSearch()
             elif observed:
@@ -124,7 +126,10 @@ class Execution(Actor[Memory | None]):
         self.planner.prepare(self.goals)
         goals = stacked(self.goals)
         p_goal = belief.p_goal(goals)
-        episodes = [self._episode(goal, belief.values[i], float(p_goal[i])) for i, goal in enumerate(self.goals)]
+        episodes = [
+            self._episode(goal, belief.values[i], float(p_goal[i]), self._success(observation, belief, i))
+            for i, goal in enumerate(self.goals)
+        ]
         searches, frames = [ObservationSearch() for _ in episodes], [[] for _ in episodes]
         memory = Memory(episodes, goals, belief, searches, frames)
         for i in range(len(episodes)):
@@ -132,7 +137,14 @@ class Execution(Actor[Memory | None]):
         self._stop_those_done(memory)
         return memory
 
-    def _episode(self, goal: Goal, values: np.ndarray, p_goal: float) -> ActiveEpisode:
+    def _success(self, observation: Observation, belief: Belief, i: int) -> Success | None:
+        """The success of transitions from where an environment is; `None` if c_π is all that is known."""
+        model = self.parts.conduct.success
+        if not self.executor.state_success or model == TABLE_ALONE:
+            return None
+        return success_from(model, self.parts.policy, jax.tree.map(lambda leaf: leaf[i], observation), belief.values[i])
+
+    def _episode(self, goal: Goal, values: np.ndarray, p_goal: float, success: Success | None) -> ActiveEpisode:
         published = self.executor.model is None
         return ActiveEpisode(
             self.planner,
@@ -146,6 +158,7 @@ class Execution(Actor[Memory | None]):
             nearest_set=self.executor.nearest_set and not self._looks_ahead,
             relax_goal=self.executor.goal_relaxation and not self._looks_ahead,
             record=self.record,
+            success=success,
         )
 
     def _posterior(self, goal: Goal) -> Posterior:

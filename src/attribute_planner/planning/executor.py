@@ -11,6 +11,7 @@ from attribute_planner.models.detector import AttributeDetector
 from attribute_planner.models.forward_model import ForwardModel
 from attribute_planner.models.policy import GoalPolicy
 from attribute_planner.planning.episode_model import EPISODE_MODEL, EpisodeModel
+from attribute_planner.planning.state_success import TABLE_ALONE, SuccessModel
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,8 @@ class Executor:
     """Whether to act as in the nearest known set if there is no path and no forward model."""
     goal_relaxation: bool = True
     """Whether to relax a goal that no known set satisfies, if there is no forward model."""
+    state_success: bool = True
+    """Whether the policy's values adjust c_π to the present state, if it has values."""
 
 
 EXECUTORS: dict[str, Executor] = {
@@ -42,6 +45,7 @@ EXECUTORS: dict[str, Executor] = {
         observation_search=False,
         nearest_set=False,
         goal_relaxation=False,
+        state_success=False,
     ),
     "default": Executor(),
     "no-time": Executor(timed=False),
@@ -50,6 +54,7 @@ EXECUTORS: dict[str, Executor] = {
     "no-observation-search": Executor(observation_search=False),
     "no-nearest-set": Executor(nearest_set=False),
     "no-goal-relaxation": Executor(goal_relaxation=False),
+    "no-state-success": Executor(state_success=False),
     "no-evidence": Executor(model=EpisodeModel(aliasing=0.0)),
 }
 """The execution modes by name: Algorithm 2 as published, the default, and the default with one part changed."""
@@ -67,10 +72,12 @@ class Conduct(NamedTuple):
 
     repeatable: how often an action led to the same observation again in an episode.
     inverse_temperature: the factor of the policy's log probabilities with which it acts best (`phases.temperatures`).
+    success: what c_π and the policy's values tell about success from a state.
     """
 
     repeatable: float = 1.0
     inverse_temperature: float = 1.0
+    success: SuccessModel = TABLE_ALONE
 
 
 NOTHING_MEASURED = Conduct()

@@ -13,6 +13,7 @@ from attribute_planner.environments.spaces import Action
 from attribute_planner.planning.episode_model import EPISODE_MODEL, EpisodeModel
 from attribute_planner.planning.plan import Planner
 from attribute_planner.planning.search import NOWHERE
+from attribute_planner.planning.state_success import Success
 from attribute_planner.transitions.numbering import UNKNOWN
 
 Failures = Callable[[np.ndarray], np.ndarray]
@@ -22,7 +23,7 @@ Failures = Callable[[np.ndarray], np.ndarray]
 class Target(NamedTuple):
     """A set to move to next.
 
-    values: the set. probability: c_π of the transition, from training alone.
+    values: the set. probability: that of the transition, before any failed attempt.
     """
 
     values: Int[np.ndarray, " A"]
@@ -93,11 +94,16 @@ class Posterior:
         return np.where(departures > 0, self._model.attempt(value, departures), value)
 
     def next_target(
-        self, values: Int[np.ndarray, " A"], left: float, failures: Failures | None = None
+        self,
+        values: Int[np.ndarray, " A"],
+        left: float,
+        failures: Failures | None = None,
+        success: Success | None = None,
     ) -> Target | None:
         """The best set to move to from a set; `None` if nothing leads to the goal.
 
         failures: how often each target failed, if not from this set.
+        success: the probability of arriving from the present state, instead of c_π.
         """
         listing, number = self._planner.listing, self._planner.listing.number_of(values)
         if number == UNKNOWN or self._distances.successor[number] == NOWHERE:
@@ -106,6 +112,7 @@ class Posterior:
         numbers, c, steps = listing.target[row], listing.probability[row], np.maximum(listing.steps[row], 1.0)
         targets = listing.values_of(numbers)
         failed = self.failures(values, targets) if failures is None else failures(targets)
+        c = c if success is None else success(targets, c)
         reached = self._model.attempt(c, failed)
         best = int(np.argmax(reached * self.value(numbers, np.maximum(left - steps, 1.0))))
         return Target(targets[best], float(c[best]))
@@ -124,9 +131,13 @@ class Published(Posterior):
         del source
 
     def next_target(
-        self, values: Int[np.ndarray, " A"], left: float, failures: Failures | None = None
+        self,
+        values: Int[np.ndarray, " A"],
+        left: float,
+        failures: Failures | None = None,
+        success: Success | None = None,
     ) -> Target | None:
-        del left, failures
+        del left, failures, success
         listing, number = self._planner.listing, self._planner.listing.number_of(values)
         if number == UNKNOWN or self._distances.successor[number] == NOWHERE:
             return None

@@ -28,6 +28,7 @@ from attribute_planner.phases.explore import Explored
 from attribute_planner.phases.forward_model import FittedForwardModel
 from attribute_planner.phases.practise import Practised
 from attribute_planner.planning.executor import Conduct
+from attribute_planner.planning.state_success import SuccessModel
 from attribute_planner.storage.arrays import arrays_of, fill
 from attribute_planner.storage.table_arrays import counts_arrays, has_table, read_counts, read_table, table_arrays
 from attribute_planner.transitions.counting import TransitionCounts, merged
@@ -87,7 +88,7 @@ def progress_arrays(progress: Progress) -> tuple[Arrays, Notes]:
             "fitted_on": practised.fitted_on,
             "round_number": practised.round_number,
         }
-        notes[CONDUCT] = practised.conduct._asdict()
+        notes[CONDUCT] = _conduct_note(practised.conduct)
     if progress.model_edges is not None:
         arrays |= table_arrays("table", progress.model_edges)
         notes["model_edges"] = {}
@@ -101,7 +102,7 @@ def agent_arrays(agent: Agent, config: TrainConfig) -> tuple[Arrays, Notes]:
     symmetries = agent.env.symmetries if config.explore.symmetric else None
     table = agent.table if symmetries is None else quotient(agent.table, symmetries.counted)
     arrays = arrays_of("policy", agent.policy) | single_precision(table_arrays("table", table))
-    notes: Notes = {AGENT_ONLY: True, CONDUCT: agent.conduct._asdict()}
+    notes: Notes = {AGENT_ONLY: True, CONDUCT: _conduct_note(agent.conduct)}
     if symmetries is not None:
         arrays[QUOTIENT] = np.ones(1, np.uint8)
     if agent.detector is not None:
@@ -167,10 +168,15 @@ def load_calibration(notes: Notes) -> dict[str, float]:
     }
 
 
+def _conduct_note(conduct: Conduct) -> dict[str, Any]:
+    return {**conduct._asdict(), "success": list(conduct.success)}
+
+
 def load_conduct(notes: Notes) -> Conduct:
     """What practice has measured about how to act. Older files have one of its parts elsewhere, or none."""
     if CONDUCT in notes:
-        return Conduct(**notes[CONDUCT])
+        note = notes[CONDUCT]
+        return Conduct(**note | {"success": SuccessModel(*note.get("success", ()))})
     return Conduct(notes.get("repeatable", notes.get("practice", {}).get("repeatable", 1.0)))
 
 

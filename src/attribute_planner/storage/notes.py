@@ -47,11 +47,16 @@ def is_factor(value: Any) -> bool:
     return is_number(value) and 0 < value <= 1e6
 
 
+def is_success_model(value: Any) -> bool:
+    """The weights of `planning.state_success.SuccessModel`."""
+    return isinstance(value, list) and len(value) == 3 and all(map(is_log_odds, value))
+
+
 PARTS: dict[str, dict[str, Check] | Check] = {
     "format": is_count,
     "agent_only": lambda value: value is True,
     "repeatable": is_fraction,
-    "conduct": {"repeatable": is_fraction, "inverse_temperature": is_factor},
+    "conduct": {"repeatable": is_fraction, "inverse_temperature": is_factor, "success": is_success_model},
     "metrics": is_count,
     "model_edges": {},
     "detector": {"per_attribute": is_fractions, "full_set": is_fraction, "states": is_count},
