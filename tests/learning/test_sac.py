@@ -11,6 +11,7 @@ from attribute_planner.learning.reachers import OffPolicy
 from attribute_planner.learning.sac import (
     FIRST_TEMPERATURE,
     Critic,
+    both,
     in_units,
     log_half_widths,
     new_train_state,
@@ -119,4 +120,6 @@ def test_sac_learns_which_points_reach_each_set():
     chosen = np.asarray(output.mode())[:, 0]
     reached = (chosen > -1 / 3).astype(int) + (chosen > 1 / 3)
     assert reached.tolist() == there.tolist()
+    q = jax.nn.sigmoid(both(train_state.critic.critic, jnp.zeros((len(here), 1)), *sets, output.mode()).min(axis=0))
+    assert np.asarray(output.baseline) == pytest.approx(np.asarray(q), abs=0.15)
     assert 0 < float(metrics["temperature"]) < FIRST_TEMPERATURE, "actions became more certain"

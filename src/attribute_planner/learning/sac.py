@@ -1,8 +1,8 @@
 """SAC with hindsight, for actions in a box: an actor and two critics, learned off-policy from replayed steps.
 
 As in `dqn`, Q(s, a, ρ_goal) is the discounted probability of reaching the goal. The actor maximises log Q, the smaller
-of two estimates, plus its entropy. The weight of the entropy is adjusted until the entropy is minus the number of
-dimensions of the action, measured where the box is [−1, 1].
+of two estimates, plus its entropy; its baseline learns that Q, for `planning.state_success`. The weight of the entropy
+is adjusted until the entropy is minus the number of dimensions of the action, measured where the box is [−1, 1].
 """
 
 from typing import Any, NamedTuple
@@ -27,6 +27,9 @@ Key = jax.Array
 
 FIRST_TEMPERATURE = 0.05
 """Initial weight of the entropy: about −log of the discount over three steps, at a discount factor of 0.98."""
+
+VALUE_COEF = 0.5
+"""Weight of the squared error of the baseline."""
 
 
 class Critic(eqx.Module):
@@ -137,9 +140,11 @@ def one_update(train_state: TrainState, batch: ReplayBatch, config: DQNConfig, *
         output = actor(batch.observation, batch.values, batch.goal)
         action = output.sample(key=action_key)
         entropy = -output.log_prob(action) - log_half_widths(critic.box)
-        value = jax.nn.log_sigmoid(both(critic, batch.observation, batch.values, batch.goal, action).min(axis=0))
-        gain = value + jnp.exp(critics.log_temperature) * entropy
-        return -weighted_mean(gain, batch.weight), weighted_mean(entropy, batch.weight)
+        log_value = jax.nn.log_sigmoid(both(critic, batch.observation, batch.values, batch.goal, action).min(axis=0))
+        gain = log_value + jnp.exp(critics.log_temperature) * entropy
+        error = jnp.square(output.baseline - jax.lax.stop_gradient(jnp.exp(log_value)))
+        loss = -weighted_mean(gain, batch.weight) + VALUE_COEF * weighted_mean(error, batch.weight)
+        return loss, weighted_mean(entropy, batch.weight)
 
     gradient, entropy = eqx.filter_grad(actor_loss, has_aux=True)(actor)
     changes, actor_state = optimiser.update(gradient, optimisers.actor)

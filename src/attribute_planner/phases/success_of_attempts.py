@@ -18,9 +18,9 @@ BATCH = 1_024
 
 
 def success_of_attempts(log: AttemptLog, replay: Replay, policy: GoalPolicy, listing: Listing) -> SuccessModel:
-    """The weights of c_π and of the policy's values; the table alone if the policy has no values."""
+    """The weights of c_π and of the policy's values; the table alone without attempts."""
     rows = log.rows[log.rows[:, 0] >= replay.first][-RECENT_ATTEMPTS:]
-    if policy.temperature is None or not len(rows):
+    if not len(rows):
         return TABLE_ALONE
     first, _, env, reached = rows.T
     begun = replay.steps_at(first, env)

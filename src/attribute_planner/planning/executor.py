@@ -33,7 +33,7 @@ class Executor:
     goal_relaxation: bool = True
     """Whether to relax a goal that no known set satisfies, if there is no forward model."""
     state_success: bool = True
-    """Whether the policy's values adjust c_π to the present state, if it has values."""
+    """Whether the policy's values adjust c_π to the present state, if it learned off-policy."""
 
 
 EXECUTORS: dict[str, Executor] = {
