@@ -186,7 +186,10 @@ class Valuing(Oracle):
 
 def test_values_of_the_present_state_spare_attempts_that_must_fail():
     agent = Agent(FORK, None, Valuing(FORK), HOPEFUL, max_attempt_steps=3)
-    agent = replace(agent, conduct=Conduct(success=SuccessModel(of_table=1.0, of_value=1.0)))
+    known = agent.table.listing()
+    source, target = known.words[known.source], known.words[known.target]
+    usual = SuccessModel(1.0, source, target, np.zeros(known.num_edges))
+    agent = replace(agent, conduct=Conduct(success=usual))
     episode = agent.reach({"n": 3}, max_steps=60)
     assert outcomes(episode) == [ARRIVED] * 4
     assert [step.aim["n"] for step in episode.trace if step.aim] == [1, 0, 2, 3]

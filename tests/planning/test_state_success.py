@@ -1,39 +1,57 @@
 import numpy as np
 import pytest
 
-from attribute_planner.planning.state_success import TABLE_ALONE, SuccessModel, fitted_success
+from attribute_planner.planning.state_success import SuccessModel, adjusted, edges_or_none, fitted_weight
+from attribute_planner.transitions.model import empty_listing
+from tests.probes import numbers, table_of
 
 COUNT = 4_000
+SPACE = numbers(5)
+LISTING = table_of(SPACE, [((0,), (1,), 0.5), ((0,), (2,), 0.5), ((1,), (2,), 0.5)]).listing()
 
 
-def attempts(of_table: float, of_value: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Probabilities in the table, values, and outcomes that depend on both with these weights."""
+def words(*values: int) -> np.ndarray:
+    return np.asarray(SPACE.pack(np.array(values, np.int32)[:, None]))
+
+
+def attempts(weight: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Probabilities in the table, what values exceed the usual ones by, and outcomes that depend on both."""
     random = np.random.default_rng(0)
-    c, value = random.uniform(0.1, 0.9, (2, COUNT))
-    chance = SuccessModel(0.0, of_table, of_value).probability(c, value)
-    return c, value, random.random(COUNT) < chance
+    c, surplus = random.uniform(0.1, 0.9, COUNT), random.normal(0.0, 2.0, COUNT)
+    return c, surplus, random.random(COUNT) < adjusted(c, weight, surplus)
 
 
-@pytest.mark.parametrize(("of_table", "of_value"), [(1.0, 0.0), (0.0, 1.0), (0.5, 2.0)])
-def test_the_weights_are_found(of_table: float, of_value: float):
-    found = fitted_success(*attempts(of_table, of_value))
-    assert found == pytest.approx((0.0, of_table, of_value), abs=0.2)
+@pytest.mark.parametrize("weight", [0.5, 1.0, 3.0])
+def test_the_weight_is_found(weight: float):
+    assert fitted_weight(*attempts(weight)) == pytest.approx(weight, rel=0.1)
 
 
-def test_nothing_is_assumed_from_no_attempts():
-    nothing = np.zeros(0)
-    assert fitted_success(nothing, nothing, nothing.astype(bool)) == pytest.approx(TABLE_ALONE)
+def test_values_without_meaning_have_no_weight():
+    c, surplus, reached = attempts(0.0)
+    assert fitted_weight(c, surplus, reached) == pytest.approx(0.0, abs=0.05)
+    c, surplus, reached = attempts(1.0)
+    assert fitted_weight(c, -surplus, reached) == 0, "values are never evidence of the opposite"
 
 
-def test_values_are_never_evidence_of_the_opposite():
-    c, value, reached = attempts(0.5, 2.0)
-    assert fitted_success(c, 1 - value, reached).of_value == 0
-
-
-def test_the_table_alone_leaves_probabilities_as_they_are():
+def test_the_usual_value_leaves_the_probability_as_it_is():
     c = np.array([0.0, 0.2, 0.9])
-    assert TABLE_ALONE.probability(c, np.array([0.9, 0.9, 0.1])) == pytest.approx(c)
+    assert adjusted(c, 3.0, np.zeros(3)) == pytest.approx(c)
+
+
+def test_where_nothing_is_known_the_probability_stays():
+    assert adjusted(np.array([0.2, 0.7]), 3.0, np.full(2, np.nan)) == pytest.approx([0.2, 0.7])
 
 
 def test_what_the_table_excludes_stays_impossible():
-    assert SuccessModel(0.0, 0.0, 5.0).probability(np.array([0.0]), np.array([0.99])) == 0
+    assert adjusted(np.array([0.0]), 5.0, np.array([9.0])) == 0
+
+
+def test_usual_values_belong_to_the_edges_of_any_table():
+    model = SuccessModel(1.0, words(0, 3), words(2, 4), np.array([-1.5, 7.0]))
+    np.testing.assert_equal(model.usual_in(LISTING), [np.nan, -1.5, np.nan])
+
+
+def test_edges_that_do_not_exist_are_not_found():
+    edge, known = edges_or_none(LISTING, words(0, 1, 2, 4), words(1, 0, 0, 1))
+    assert known.tolist() == [True, False, False, False] and edge[0] == 0
+    assert not edges_or_none(empty_listing(SPACE), words(0), words(1))[1].any()

@@ -8,7 +8,14 @@ from attribute_planner.data.attempt_log import AttemptLog
 from attribute_planner.data.replay import Replay
 from attribute_planner.data.replay_rows import Columns
 from attribute_planner.models.policy import GoalPolicy
-from attribute_planner.planning.state_success import TABLE_ALONE, SuccessModel, fitted_success, values_of
+from attribute_planner.phases.temperatures import mean_of_group
+from attribute_planner.planning.state_success import (
+    SuccessModel,
+    edges_or_none,
+    fitted_weight,
+    log_odds,
+    values_of,
+)
 from attribute_planner.transitions.model import Listing
 
 RECENT_ATTEMPTS = 8_192
@@ -17,26 +24,32 @@ BATCH = 1_024
 """The number of attempts whose values are computed at once."""
 
 
-def success_of_attempts(log: AttemptLog, replay: Replay, policy: GoalPolicy, listing: Listing) -> SuccessModel:
-    """The weights of c_π and of the policy's values; the table alone without attempts."""
+def success_of_attempts(log: AttemptLog, replay: Replay, policy: GoalPolicy, listing: Listing) -> SuccessModel | None:
+    """How values tell which attempts arrive; `None` if they do not."""
     rows = log.rows[log.rows[:, 0] >= replay.first][-RECENT_ATTEMPTS:]
     if not len(rows):
-        return TABLE_ALONE
+        return None
     first, _, env, reached = rows.T
     begun = replay.steps_at(first, env)
-    source, target = (
-        listing.numbers_of(np.asarray(listing.space.pack(each.astype(np.int32))))
-        for each in (begun.values, begun.pursued)
-    )
-    edge = np.minimum(listing.edges_between(source, target), listing.num_edges - 1)
-    known = (listing.source[edge] == source) & (listing.target[edge] == target)
-    value = np.concatenate([_values(policy, begun, slice(at, at + BATCH)) for at in range(0, len(rows), BATCH)])
-    return fitted_success(listing.probability[edge[known]], value[known], reached[known].astype(bool))
+    source, target = (np.asarray(listing.space.pack(each.astype(np.int32))) for each in (begun.values, begun.pursued))
+    edge, known = edges_or_none(listing, source, target)
+    odds = np.concatenate([_log_odds(policy, begun, slice(at, at + BATCH)) for at in range(0, len(rows), BATCH)])
+    edge, odds, reached = edge[known], odds[known], reached[known].astype(bool)
+    if not len(edge):
+        return None
+    usual = mean_of_group(odds, edge)
+    weight = fitted_weight(listing.probability[edge], odds - usual, reached)
+    if weight == 0:
+        return None
+    edges, one = np.unique(edge, return_index=True)
+    sets = listing.words
+    return SuccessModel(weight, sets[listing.source[edges]], sets[listing.target[edges]], usual[one])
 
 
-def _values(policy: GoalPolicy, begun: Columns, part: slice) -> np.ndarray:
+def _log_odds(policy: GoalPolicy, begun: Columns, part: slice) -> np.ndarray:
+    """The log odds of the values of the targets where some attempts began."""
     observation, values, goal = jax.tree.map(
         lambda leaf: np.resize(leaf[part], (BATCH, *leaf.shape[1:])), (begun.observation, begun.values, begun.pursued)
     )
     found = values_of(policy, observation, jnp.asarray(values, jnp.int32), jnp.asarray(goal, jnp.int32))
-    return np.asarray(found)[: len(begun.values[part])]
+    return log_odds(np.asarray(found)[: len(begun.values[part])])

@@ -213,7 +213,7 @@ class ActiveEpisode:
     def _shifted(self) -> Success | None:
         """The success from the present state, for targets that are lowered by the shift."""
         success, shift = self._success, self._shift
-        return None if success is None else lambda targets, c: success(targets + shift, c)
+        return None if success is None else lambda edges, targets, c: success(edges, targets + shift, c)
 
     def _stop(self) -> None:
         self.claimed, self.active = True, False

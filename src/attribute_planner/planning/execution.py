@@ -25,7 +25,7 @@ from attribute_planner.planning.lookahead import consider
 from attribute_planner.planning.observation_search import ObservationSearch
 from attribute_planner.planning.plan import Planner
 from attribute_planner.planning.posterior import Posterior, Published
-from attribute_planner.planning.state_success import TABLE_ALONE, Success, success_from
+from attribute_planner.planning.state_success import Success, success_from
 
 Key = jax.Array
 
@@ -42,6 +42,7 @@ class Memory:
 
     goals: their goals, as a batch.
     belief: the current belief about the environments.
+    usual: the usual log odds of the values of each edge (`planning.state_success`), if they are used.
     observed: the observations as bytes, where they are searched; empty elsewhere.
     action: the last actions.
     searches: the observation search of each.
@@ -53,6 +54,7 @@ class Memory:
     belief: Belief
     searches: list[ObservationSearch]
     frames: list[list[np.ndarray]]
+    usual: np.ndarray | None = None
     observed: list[bytes] = field(default_factory=list)
     action: Action = field(default_factory=lambda: np.zeros(0))
 
@@ -100,8 +102,8 @@ class Execution(Actor[Memory | None]):
         for i in np.flatnonzero(_active(memory)).tolist():
             episode, target = memory.episodes[i], memory.episodes[i].target
             action = jax.tree.map(lambda leaf, i=i: leaf[i].tolist(), memory.action)
-            values, success = memory.belief.values[i], self._success(timestep.observation, memory.belief, i)
-            episode.advance(values, float(p_goal[i]), bool(timestep.over[i]), action, success)
+            success = self._success(memory.usual, timestep.observation, memory.belief, i)
+            episode.advance(memory.belief.values[i], float(p_goal[i]), bool(timestep.over[i]), action, success)
             if (episode.target != target).any():
                 memory.searches[i] = ObservationSearch()
             elif observed:
@@ -125,24 +127,29 @@ class Execution(Actor[Memory | None]):
         belief = perceive(self.parts.detector, observation, attributes)
         self.planner.prepare(self.goals)
         goals = stacked(self.goals)
-        p_goal = belief.p_goal(goals)
+        p_goal, usual = belief.p_goal(goals), self._usual()
         episodes = [
-            self._episode(goal, belief.values[i], float(p_goal[i]), self._success(observation, belief, i))
+            self._episode(goal, belief.values[i], float(p_goal[i]), self._success(usual, observation, belief, i))
             for i, goal in enumerate(self.goals)
         ]
         searches, frames = [ObservationSearch() for _ in episodes], [[] for _ in episodes]
-        memory = Memory(episodes, goals, belief, searches, frames)
+        memory = Memory(episodes, goals, belief, searches, frames, usual)
         for i in range(len(episodes)):
             self._film(memory, i)
         self._stop_those_done(memory)
         return memory
 
-    def _success(self, observation: Observation, belief: Belief, i: int) -> Success | None:
-        """The success of transitions from where an environment is; `None` if c_π is all that is known."""
+    def _usual(self) -> np.ndarray | None:
+        """The usual log odds of the values of each edge; `None` if values tell nothing, or are not to."""
         model = self.parts.conduct.success
-        if not self.executor.state_success or model == TABLE_ALONE:
+        return model.usual_in(self.planner.listing) if model is not None and self.executor.state_success else None
+
+    def _success(self, usual: np.ndarray | None, observation: Observation, belief: Belief, i: int) -> Success | None:
+        """The success of transitions from where an environment is; `None` if c_π is all that is known."""
+        model, policy = self.parts.conduct.success, self.parts.policy
+        if usual is None or model is None:
             return None
-        return success_from(model, self.parts.policy, jax.tree.map(lambda leaf: leaf[i], observation), belief.values[i])
+        return success_from(model, usual, policy, jax.tree.map(lambda leaf: leaf[i], observation), belief.values[i])
 
     def _episode(self, goal: Goal, values: np.ndarray, p_goal: float, success: Success | None) -> ActiveEpisode:
         published = self.executor.model is None

@@ -11,7 +11,7 @@ from attribute_planner.models.detector import AttributeDetector
 from attribute_planner.models.forward_model import ForwardModel
 from attribute_planner.models.policy import GoalPolicy
 from attribute_planner.planning.episode_model import EPISODE_MODEL, EpisodeModel
-from attribute_planner.planning.state_success import TABLE_ALONE, SuccessModel
+from attribute_planner.planning.state_success import SuccessModel
 
 
 @dataclass(frozen=True)
@@ -72,12 +72,12 @@ class Conduct(NamedTuple):
 
     repeatable: how often an action led to the same observation again in an episode.
     inverse_temperature: the factor of the policy's log probabilities with which it acts best (`phases.temperatures`).
-    success: what c_π and the policy's values tell about success from a state.
+    success: what the policy's values tell about success from a state; `None`: nothing.
     """
 
     repeatable: float = 1.0
     inverse_temperature: float = 1.0
-    success: SuccessModel = TABLE_ALONE
+    success: SuccessModel | None = None
 
 
 NOTHING_MEASURED = Conduct()

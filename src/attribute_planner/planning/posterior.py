@@ -112,7 +112,7 @@ class Posterior:
         numbers, c, steps = listing.target[row], listing.probability[row], np.maximum(listing.steps[row], 1.0)
         targets = listing.values_of(numbers)
         failed = self.failures(values, targets) if failures is None else failures(targets)
-        c = c if success is None else success(targets, c)
+        c = c if success is None else success(row, targets, c)
         reached = self._model.attempt(c, failed)
         best = int(np.argmax(reached * self.value(numbers, np.maximum(left - steps, 1.0))))
         return Target(targets[best], float(c[best]))

@@ -1,78 +1,117 @@
 """Success as a function of the state: how likely a transition is from here, not only from somewhere in its set.
 
-c_π is a mean over all states of an attribute set. A policy that learns values estimates the same for the state at hand:
-v, the value of the target from here. How much each of the two tells is fitted to the attempts of practice:
+c_π is a mean over the states of an attribute set. A policy that learns values estimates the same for the state at hand:
+v, the value of the target from here. If v is higher than it usually was where practice attempted the same transition,
+success is more likely than c_π says:
 
-    log odds of success = constant + of_table · log odds of c_π + of_value · log odds of v
+    log odds of success = log odds of c_π + weight · (log odds of v − what these usually were)
+
+How much values tell is fitted to the attempts of practice. Of a transition that practice has not attempted, c_π is all
+that is known.
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Bool, Float, Int
-from scipy.optimize import minimize
+from jaxtyping import Bool, Float, Int, UInt32
+from scipy.optimize import minimize_scalar
 from scipy.special import expit, logit
 
 from attribute_planner.environments.spaces import Observation
 from attribute_planner.models.policy import GoalPolicy
+from attribute_planner.transitions.numbering import NumberedSets
 
-Success = Callable[[Int[np.ndarray, "K A"], Float[np.ndarray, " K"]], Float[np.ndarray, " K"]]
-"""From targets and c_π to the probability of arriving at each from the present state."""
+Success = Callable[[slice, Int[np.ndarray, "K A"], Float[np.ndarray, " K"]], Float[np.ndarray, " K"]]
+"""From the numbers of edges, their targets and c_π to the probability of arriving from the present state."""
 
 LEAST = 1e-3
-"""Probabilities below count as this, and those above 1 − LEAST as that."""
+"""Probabilities and values below count as this, and those above 1 − LEAST as that."""
 
 PRIOR_DEVIATION = 1.0
-"""Standard deviation of each weight around that of `TABLE_ALONE`, before anything is measured."""
+"""Standard deviation of the weight around 0, before anything is measured."""
 
-LIMITS = ((-10.0, 10.0), (0.0, 5.0), (0.0, 5.0))
-"""Least and greatest of each weight: neither estimate is evidence of the opposite."""
-
-
-class SuccessModel(NamedTuple):
-    """The weights of both estimates."""
-
-    constant: float = 0.0
-    of_table: float = 1.0
-    of_value: float = 0.0
-
-    def probability(self, c: Float[np.ndarray, " K"], value: Float[np.ndarray, " K"]) -> Float[np.ndarray, " K"]:
-        """The probability of arriving from the present state; what has c_π = 0 stays impossible."""
-        return np.where(c > 0, expit(_log_odds(c, value) @ np.array(self)), 0.0)
+GREATEST_WEIGHT = 10.0
+"""Weights lie between 0, with which values tell nothing, and this."""
 
 
-TABLE_ALONE = SuccessModel()
-"""The value tells nothing."""
+@dataclass(frozen=True, eq=False)
+class SuccessModel:
+    """What values tell.
+
+    weight: how much the log odds of success rise with those of the value.
+    source, target: the packed sets of the transitions that practice attempted.
+    usual: the mean log odds of their values where the attempts began.
+    """
+
+    weight: float
+    source: UInt32[np.ndarray, "E W"]
+    target: UInt32[np.ndarray, "E W"]
+    usual: Float[np.ndarray, " E"]
+
+    def usual_in(self, listing: NumberedSets) -> Float[np.ndarray, " N"]:
+        """The usual log odds of each edge of a graph; NaN where they are not known."""
+        found = np.full(listing.num_edges, np.nan)
+        edge, known = edges_or_none(listing, self.source, self.target)
+        found[edge[known]] = self.usual[known]
+        return found
 
 
-def fitted_success(
-    c: Float[np.ndarray, " N"], value: Float[np.ndarray, " N"], reached: Bool[np.ndarray, " N"]
-) -> SuccessModel:
-    """The most probable weights, given which attempts arrived."""
-    features, sign = _log_odds(c, value), np.where(reached, 1.0, -1.0)
+def edges_or_none(
+    listing: NumberedSets, source: UInt32[np.ndarray, "B W"], target: UInt32[np.ndarray, "B W"]
+) -> tuple[Int[np.ndarray, " B"], Bool[np.ndarray, " B"]]:
+    """The numbers of the edges between packed sets, and whether there is one."""
+    if listing.num_edges == 0:
+        return np.zeros(len(source), int), np.zeros(len(source), bool)
+    before, after = listing.numbers_of(source), listing.numbers_of(target)
+    edge = np.minimum(listing.edges_between(before, after), listing.num_edges - 1)
+    return edge, (listing.source[edge] == before) & (listing.target[edge] == after)
 
-    def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
-        odds, off = sign * (features @ weights), (weights - np.array(TABLE_ALONE)) / PRIOR_DEVIATION
-        slope = -(sign * expit(-odds)) @ features
-        return float(np.logaddexp(0.0, -odds).sum() + off @ off / 2), slope + off / PRIOR_DEVIATION
 
-    found = minimize(loss, np.array(TABLE_ALONE), jac=True, method="L-BFGS-B", bounds=LIMITS)
-    return SuccessModel(*map(float, found.x))
+def log_odds(probability: Float[np.ndarray, " N"]) -> Float[np.ndarray, " N"]:
+    """The log odds of probabilities that are never quite 0 or 1."""
+    return logit(np.clip(np.asarray(probability, float), LEAST, 1 - LEAST))
+
+
+def adjusted(c: Float[np.ndarray, " K"], weight: float, surplus: Float[np.ndarray, " K"]) -> Float[np.ndarray, " K"]:
+    """c_π adjusted by how much the log odds of values exceed the usual ones; NaN: not known, so that c_π stays."""
+    changed = expit(log_odds(c) + weight * surplus)
+    return np.where(np.isnan(surplus) | (c <= 0), c, changed)
+
+
+def fitted_weight(
+    c: Float[np.ndarray, " N"], surplus: Float[np.ndarray, " N"], reached: Bool[np.ndarray, " N"]
+) -> float:
+    """The most probable weight, given which attempts arrived."""
+    sign, known = np.where(reached, 1.0, -1.0), log_odds(c)
+
+    def loss(weight: float) -> float:
+        odds = sign * (known + weight * surplus)
+        return float(np.logaddexp(0.0, -odds).sum() + (weight / PRIOR_DEVIATION) ** 2 / 2)
+
+    found = minimize_scalar(loss, bounds=(0.0, GREATEST_WEIGHT), method="bounded")
+    return float(found.x) if found.fun < loss(0.0) else 0.0
 
 
 def success_from(
-    model: SuccessModel, policy: GoalPolicy, observation: Observation, values: Int[np.ndarray, " A"]
+    model: SuccessModel,
+    usual: Float[np.ndarray, " E"],
+    policy: GoalPolicy,
+    observation: Observation,
+    values: Int[np.ndarray, " A"],
 ) -> Success:
-    """The success of transitions from one state, of which the policy has an observation."""
+    """The success of transitions from one state, of which the policy has an observation.
 
-    def success(targets: np.ndarray, c: np.ndarray) -> np.ndarray:
+    usual: the usual log odds of each edge of the table.
+    """
+
+    def success(edges: slice, targets: np.ndarray, c: np.ndarray) -> np.ndarray:
         rows = np.resize(np.arange(len(targets)), _padded(len(targets)))
         value = np.asarray(_values_from(policy, observation, jnp.asarray(values), jnp.asarray(targets[rows])))
-        return model.probability(c, value[: len(targets)])
+        return adjusted(c, model.weight, log_odds(value[: len(targets)]) - usual[edges])
 
     return success
 
@@ -96,8 +135,3 @@ def values_of(
 def _padded(count: int) -> int:
     """The next power of two, so that few lengths are compiled."""
     return max(8, 1 << (count - 1).bit_length())
-
-
-def _log_odds(c: np.ndarray, value: np.ndarray) -> Float[np.ndarray, "N 3"]:
-    clipped = np.clip(np.stack([c, value]).astype(float), LEAST, 1 - LEAST)
-    return np.stack([np.ones(len(c)), *logit(clipped)], axis=1)

@@ -1,8 +1,9 @@
 """Training progress and agents as arrays and notes: the contents of agent.safetensors.
 
 Arrays are named after the part they belong to: `detector…`, `exploration.…`, `forward_model…`, `policy…`, `optimiser…`,
-`practice.…`, `table.…`. A note holds the scalars of each part. The counts of exploration and the statistics of practice
-each carry their own attribute sets and edges, so that one may be ahead of the other; loading joins them.
+`practice.…`, `success.…`, `table.…`. A note holds the scalars of each part. The counts of exploration and the
+statistics of practice each carry their own attribute sets and edges, so that one may be ahead of the other; loading
+joins them.
 """
 
 from collections.abc import Callable
@@ -27,9 +28,8 @@ from attribute_planner.phases.detect import Detected, DetectorError
 from attribute_planner.phases.explore import Explored
 from attribute_planner.phases.forward_model import FittedForwardModel
 from attribute_planner.phases.practise import Practised
-from attribute_planner.planning.executor import Conduct
-from attribute_planner.planning.state_success import SuccessModel
 from attribute_planner.storage.arrays import arrays_of, fill
+from attribute_planner.storage.conduct import CONDUCT, conduct_arrays, load_conduct
 from attribute_planner.storage.table_arrays import counts_arrays, has_table, read_counts, read_table, table_arrays
 from attribute_planner.transitions.counting import TransitionCounts, merged
 from attribute_planner.transitions.symmetry_quotient import expanded, quotient
@@ -41,7 +41,6 @@ Tree = TypeVar("Tree")
 AGENT_ONLY = "agent_only"
 """The note of a file that holds an agent without what is needed to continue training."""
 CALIBRATION = "calibration"
-CONDUCT = "conduct"
 """The note of what calibration has measured."""
 QUOTIENT = "table.quotient"
 """The array that marks a table stored as its symmetry quotient."""
@@ -88,7 +87,8 @@ def progress_arrays(progress: Progress) -> tuple[Arrays, Notes]:
             "fitted_on": practised.fitted_on,
             "round_number": practised.round_number,
         }
-        notes[CONDUCT] = _conduct_note(practised.conduct)
+        more, notes[CONDUCT] = conduct_arrays(practised.conduct)
+        arrays |= more
     if progress.model_edges is not None:
         arrays |= table_arrays("table", progress.model_edges)
         notes["model_edges"] = {}
@@ -102,7 +102,8 @@ def agent_arrays(agent: Agent, config: TrainConfig) -> tuple[Arrays, Notes]:
     symmetries = agent.env.symmetries if config.explore.symmetric else None
     table = agent.table if symmetries is None else quotient(agent.table, symmetries.counted)
     arrays = arrays_of("policy", agent.policy) | single_precision(table_arrays("table", table))
-    notes: Notes = {AGENT_ONLY: True, CONDUCT: _conduct_note(agent.conduct)}
+    more, conduct = conduct_arrays(agent.conduct)
+    arrays, notes = arrays | more, {AGENT_ONLY: True, CONDUCT: conduct}
     if symmetries is not None:
         arrays[QUOTIENT] = np.ones(1, np.uint8)
     if agent.detector is not None:
@@ -146,7 +147,8 @@ def load_progress(env: Environment, config: TrainConfig, arrays: Arrays, notes: 
         train_state = _load_train_state("", template, arrays)
         table = read_table("practice", env.attributes, arrays, config.estimator)
         note = {name: value for name, value in note.items() if name != "repeatable"}  # of older files
-        practised = Practised(train_state, table, **note, conduct=load_conduct(notes), counts=_load_seen(env, arrays))
+        conduct = load_conduct(arrays, notes, env.attributes.num_words)
+        practised = Practised(train_state, table, **note, conduct=conduct, counts=_load_seen(env, arrays))
     fitted_model, log = load_forward_model(env, config, arrays, notes), AttemptLog(arrays.get(ATTEMPT_LOG))
     return Progress(detected, explored, fitted_model, practised, log=log)
 
@@ -166,18 +168,6 @@ def load_calibration(notes: Notes) -> dict[str, float]:
     return {"log_odds": 0.0, "slope": 1.0} | {
         name: value for name, value in notes.get(CALIBRATION, {}).items() if name in ("log_odds", "slope")
     }
-
-
-def _conduct_note(conduct: Conduct) -> dict[str, Any]:
-    return {**conduct._asdict(), "success": list(conduct.success)}
-
-
-def load_conduct(notes: Notes) -> Conduct:
-    """What practice has measured about how to act. Older files have one of its parts elsewhere, or none."""
-    if CONDUCT in notes:
-        note = notes[CONDUCT]
-        return Conduct(**note | {"success": SuccessModel(*note.get("success", ()))})
-    return Conduct(notes.get("repeatable", notes.get("practice", {}).get("repeatable", 1.0)))
 
 
 def load_detector_error(notes: Notes) -> DetectorError | None:

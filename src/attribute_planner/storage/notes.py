@@ -7,6 +7,7 @@ from typing import Any
 from attribute_planner.data.attempt_log import KEPT_ATTEMPTS
 from attribute_planner.errors import DamagedFileError
 from attribute_planner.files.array_file import Arrays
+from attribute_planner.storage.conduct import SUCCESS_ARRAYS
 
 Notes = dict[str, Any]
 Check = Callable[[Any], bool]
@@ -47,16 +48,11 @@ def is_factor(value: Any) -> bool:
     return is_number(value) and 0 < value <= 1e6
 
 
-def is_success_model(value: Any) -> bool:
-    """The weights of `planning.state_success.SuccessModel`."""
-    return isinstance(value, list) and len(value) == 3 and all(map(is_log_odds, value))
-
-
 PARTS: dict[str, dict[str, Check] | Check] = {
     "format": is_count,
     "agent_only": lambda value: value is True,
     "repeatable": is_fraction,
-    "conduct": {"repeatable": is_fraction, "inverse_temperature": is_factor, "success": is_success_model},
+    "conduct": {"repeatable": is_fraction, "inverse_temperature": is_factor, "value_weight": is_slope},
     "metrics": is_count,
     "model_edges": {},
     "detector": {"per_attribute": is_fractions, "full_set": is_fraction, "states": is_count},
@@ -121,7 +117,7 @@ TREES = ("detector", "policy", "optimiser", "critic", "forward_model")
 """The beginnings of the names of arrays that are leaves of networks and optimisers."""
 TABLES = ("table", "practice", "exploration", "exploration.tried", "practice.seen")
 COLUMNS = ("words", "source", "degree", "target", "visits", "attempts", "successes", "spent")
-OTHERS = ("table.quotient", "practice.attempt_log")
+OTHERS = ("table.quotient", "practice.attempt_log", *SUCCESS_ARRAYS)
 
 
 def check_names(arrays: Arrays, source: str) -> None:

@@ -42,7 +42,6 @@ from attribute_planner.storage.checkpoint import (
     ATTEMPT_LOG,
     agent_arrays,
     load_calibration,
-    load_conduct,
     load_detector,
     load_detector_error,
     load_forward_model,
@@ -51,6 +50,7 @@ from attribute_planner.storage.checkpoint import (
     load_table,
     progress_arrays,
 )
+from attribute_planner.storage.conduct import load_conduct
 from attribute_planner.storage.description import (
     FORMAT,
     Description,
@@ -261,7 +261,8 @@ class RunDirectory:
         learned, error = load_policy(env, config, arrays), load_detector_error(notes)
         if config.practise.method == "given":
             learned = self._given_policy(env, learned, policy)
-        agent = agent_of(env, config, detector, learned, table, fitted_model, error, load_conduct(notes))
+        conduct = load_conduct(arrays, notes, env.attributes.num_words)
+        agent = agent_of(env, config, detector, learned, table, fitted_model, error, conduct)
         agent = replace(agent, **load_calibration(notes))
         return agent if "experience" not in notes else replace(agent, attempts=lambda: self.attempts(env))
 
