@@ -149,7 +149,7 @@ class Execution(Actor[Memory | None]):
         model, policy = self.parts.conduct.success, self.parts.policy
         if usual is None or model is None:
             return None
-        return success_from(model, usual, policy, jax.tree.map(lambda leaf: leaf[i], observation), belief.values[i])
+        return success_from(model, usual, policy, observation, belief.values, i)
 
     def _episode(self, goal: Goal, values: np.ndarray, p_goal: float, success: Success | None) -> ActiveEpisode:
         published = self.executor.model is None

@@ -101,16 +101,19 @@ def success_from(
     usual: Float[np.ndarray, " E"],
     policy: GoalPolicy,
     observation: Observation,
-    values: Int[np.ndarray, " A"],
+    values: Int[np.ndarray, "B A"],
+    row: int,
 ) -> Success:
-    """The success of transitions from one state, of which the policy has an observation.
+    """The success of transitions from one state of a batch.
 
     usual: the usual log odds of each edge of the table.
+    observation, values: those of the batch.
     """
 
     def success(edges: slice, targets: np.ndarray, c: np.ndarray) -> np.ndarray:
+        here = jax.tree.map(lambda leaf: leaf[row], observation)
         rows = np.resize(np.arange(len(targets)), _padded(len(targets)))
-        value = np.asarray(_values_from(policy, observation, jnp.asarray(values), jnp.asarray(targets[rows])))
+        value = np.asarray(_values_from(policy, here, jnp.asarray(values[row]), jnp.asarray(targets[rows])))
         return adjusted(c, model.weight, log_odds(value[: len(targets)]) - usual[edges])
 
     return success
