@@ -120,6 +120,7 @@ def test_sac_learns_which_points_reach_each_set():
     chosen = np.asarray(output.mode())[:, 0]
     reached = (chosen > -1 / 3).astype(int) + (chosen > 1 / 3)
     assert reached.tolist() == there.tolist()
-    q = jax.nn.sigmoid(both(train_state.critic.critic, jnp.zeros((len(here), 1)), *sets, output.mode()).min(axis=0))
+    logits = both(train_state.critic.critic, jnp.zeros((len(here), 1)), sets[0], sets[1], output.mode())
+    q = jax.nn.sigmoid(logits.min(axis=0))
     assert np.asarray(output.baseline) == pytest.approx(np.asarray(q), abs=0.15)
     assert 0 < float(metrics["temperature"]) < FIRST_TEMPERATURE, "actions became more certain"
