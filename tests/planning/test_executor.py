@@ -21,7 +21,7 @@ from attribute_planner.planning.episode_model import EPISODE_MODEL
 from attribute_planner.planning.execution import padded_rows, stacked
 from attribute_planner.planning.executor import EXECUTORS, Conduct, Executor, executor_named
 from attribute_planner.planning.posterior import Posterior
-from attribute_planner.planning.state_success import SuccessModel
+from attribute_planner.planning.state_success import SuccessModel, log_odds
 from attribute_planner.transitions.table import TransitionTable
 from tests.probes import RING, Hosted, Oracle, numbers, partial_goal, table_of, with_drawn_weights
 
@@ -184,12 +184,25 @@ class Valuing(Oracle):
         return replace(super().__call__(observation, values, goal), baseline=self.possible[here, goal[..., 0]])
 
 
-def test_values_of_the_present_state_spare_attempts_that_must_fail():
+def valuing_agent(usual: float) -> Agent:
+    """An agent whose policy knows what is possible; `usual`: the log odds of its values in practice."""
     agent = Agent(FORK, None, Valuing(FORK), HOPEFUL, max_attempt_steps=3)
     known = agent.table.listing()
     source, target = known.words[known.source], known.words[known.target]
-    usual = SuccessModel(1.0, source, target, np.zeros(known.num_edges))
-    agent = replace(agent, conduct=Conduct(success=usual))
+    model = SuccessModel(1.0, source, target, np.full(known.num_edges, usual))
+    return replace(agent, conduct=Conduct(success=model))
+
+
+def test_values_count_relative_to_the_usual_ones():
+    """Where values are as low as usual, they tell nothing."""
+    impossible = float(log_odds(np.zeros(1))[0])
+    episode = valuing_agent(impossible).reach({"n": 3}, max_steps=60)
+    assert [step.aim["n"] for step in episode.trace[:2] if step.aim] == [1, 3]
+    assert episode.trace[1].probability == pytest.approx(0.9)
+
+
+def test_values_of_the_present_state_spare_attempts_that_must_fail():
+    agent = valuing_agent(0.0)
     episode = agent.reach({"n": 3}, max_steps=60)
     assert outcomes(episode) == [ARRIVED] * 4
     assert [step.aim["n"] for step in episode.trace if step.aim] == [1, 0, 2, 3]

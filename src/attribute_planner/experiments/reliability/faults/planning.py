@@ -111,4 +111,18 @@ FAULTS = (
         "count = share * (targets == target).all(axis=-1)",
         "planning/test_posterior.py::test_failures_are_counted_by_source_and_target",
     ),
+    Fault(
+        "values count by themselves, not relative to the usual ones",
+        "planning/state_success.py",
+        "log_odds(value[: len(targets)]) - usual[edges]",
+        "log_odds(value[: len(targets)])",
+        "planning/test_executor.py::test_values_count_relative_to_the_usual_ones",
+    ),
+    Fault(
+        "low values are good news",
+        "planning/state_success.py",
+        "expit(log_odds(c) + weight * surplus)",
+        "expit(log_odds(c) - weight * surplus)",
+        "planning/test_executor.py::test_values_of_the_present_state_spare_attempts_that_must_fail",
+    ),
 )
