@@ -54,6 +54,7 @@ TABLE = Table(
         "(`attribute-planner envs` lists the limits).",
         "Optimiser, step size, discount, entropy bonus and number of steps are not in the paper either. Those of the "
         "agent as published come from a search on another seed (`experiments.published_search`).",
+        "REINFORCE has the settings and the steps of the agent as published; PPO has the steps of ours.",
     ),
     quote=Quote(
         "Trained as published, for 300 and 500 million steps, the agent solves {} % of the tasks on switches and {} % "

@@ -56,8 +56,8 @@ TABLE = Table(
         _planner("AP, all our changes", "default", ours_in, published=False),
     ),
     (
-        f"The baselines have as many steps as our planner, {OUR_STEPS:,}; in the paper both have 30 million, as our "
-        "planner as published has.",
+        f"PPO has as many steps as our planner, {OUR_STEPS:,}; REINFORCE and the planner as published have the paper's "
+        "30 million.",
         "This is a simulator of the economy rules of Brood War, not the game: the paper's numbers are for orientation.",
         "The paper does not say whether a goal asks for exactly or for at least a number of units: both are measured.",
     ),
