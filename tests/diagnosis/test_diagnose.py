@@ -9,7 +9,7 @@ import pytest
 from attribute_planner.aliasing.records import AttemptRecord
 from attribute_planner.attributes import Attribute, AttributeSpace, parse_goal
 from attribute_planner.diagnosis.diagnose import diagnosis_of
-from attribute_planner.diagnosis.finding import KINDS, Diagnosis
+from attribute_planner.diagnosis.finding import KINDS, Diagnosis, Finding, Measured
 from attribute_planner.diagnosis.tasks import Asked
 from attribute_planner.environments.tasks import Task
 from attribute_planner.phases.detect import DetectorError
@@ -181,3 +181,12 @@ def test_a_diagnosis_has_a_json_form_and_known_kinds():
     saved = json.loads(json.dumps(found.to_json()))
     assert saved["findings"][0]["kind"] in KINDS and saved["findings"][0]["evidence"]["attempts"] == 1000
     assert str(Diagnosis([])) == "No cause of failures was found."
+
+
+@pytest.mark.parametrize(("successes", "said"), [(20, True), (19, False)])
+def test_weaknesses_are_told_from_causes_of_failures(successes: int, said: bool):
+    weak = Finding("weak-edge", "It succeeds in 9 of 20 attempts.", 0.5)
+    lines = str(Diagnosis([weak], [Measured("task", 20, successes, 0.9)])).splitlines()
+    assert lines[0].startswith(f"task: {successes} of 20 episodes succeed")
+    assert lines[-1] == "1. weak-edge: It succeeds in 9 of 20 attempts."
+    assert any(line.startswith("No episode failed.") for line in lines) == said

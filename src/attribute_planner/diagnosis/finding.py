@@ -76,8 +76,17 @@ class Diagnosis:
             )
             for each in self.measured
         ]
-        lines += [f"{number}. {each.kind}: {each.message}" for number, each in enumerate(self.findings, start=1)]
-        return "\n".join(lines if self.findings else [*lines, "No cause of failures was found."])
+        found = [f"{number}. {each.kind}: {each.message}" for number, each in enumerate(self.findings, start=1)]
+        return "\n".join([*lines, *([self.summary] if self.summary else []), *found])
+
+    @property
+    def summary(self) -> str:
+        """What there is to say before the findings, if anything."""
+        if not self.findings:
+            return "No cause of failures was found."
+        if self.measured and all(each.successes == each.episodes for each in self.measured):
+            return "No episode failed. What follows are weaknesses on the plans, which other episodes may show:"
+        return ""
 
     def to_json(self) -> dict[str, Any]:
         """The diagnosis as data for a JSON file."""

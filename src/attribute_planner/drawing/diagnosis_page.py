@@ -45,13 +45,12 @@ def write_diagnosis_page(path: Path, diagnosis: Diagnosis, table: TransitionTabl
 
 def diagnosis_page(diagnosis: Diagnosis, table: TransitionTable, title: str) -> str:
     """The page as text."""
-    findings = f"<ol>{''.join(map(_finding, diagnosis.findings))}</ol>"
+    findings = f"<ol>{''.join(map(_finding, diagnosis.findings))}</ol>" if diagnosis.findings else ""
+    summary = f"<p>{escape(diagnosis.summary)}</p>" if diagnosis.summary else ""
     sections = [
         f"<h1>Diagnosis of {escape(title)}</h1>",
         f"<p>{table.num_nodes:,} attribute sets, {table.num_edges:,} transitions.</p>",
-        _section(
-            "What to change, in order", findings if diagnosis.findings else "<p>No cause of failures was found.</p>"
-        ),
+        _section("What to change, in order", summary + findings),
         _section("Planned and reached", success_bars(diagnosis.measured) if diagnosis.measured else ""),
         _section("The least probable plan of each task", "".join(map(_plan, diagnosis.plans))),
         _section("The graph", graph_image(table, diagnosis.plans)),

@@ -91,9 +91,8 @@ def diagnosis_html(diagnosis: Diagnosis) -> str:
         f"<li><b>{escape(each.kind)}</b> ({each.importance:.0%} of the goals): {escape(each.message)}</li>"
         for each in diagnosis.findings
     )
-    return table_html(("task", "reached", "planned"), tasks) + (
-        f"<ol>{found}</ol>" if found else "<p>No cause of failures was found.</p>"
-    )
+    summary = f"<p>{escape(diagnosis.summary)}</p>" if diagnosis.summary else ""
+    return table_html(("task", "reached", "planned"), tasks) + summary + (f"<ol>{found}</ol>" if found else "")
 
 
 def table_html(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
