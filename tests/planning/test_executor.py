@@ -189,7 +189,7 @@ def valuing_agent(usual: float) -> Agent:
     agent = Agent(FORK, None, Valuing(FORK), HOPEFUL, max_attempt_steps=3)
     known = agent.table.listing()
     source, target = known.words[known.source], known.words[known.target]
-    model = SuccessModel(1.0, source, target, np.full(known.num_edges, usual))
+    model = SuccessModel(1.0, source, target, np.full(known.num_edges, usual, np.float32))
     return replace(agent, conduct=Conduct(success=model))
 
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from attribute_planner.planning.state_success import SuccessModel, adjusted, edges_or_none, fitted_weight
+from attribute_planner.planning.state_success import SuccessModel, adjusted, fitted_weight
 from attribute_planner.transitions.model import empty_listing
 from tests.probes import numbers, table_of
 
@@ -47,11 +47,11 @@ def test_what_the_table_excludes_stays_impossible():
 
 
 def test_usual_values_belong_to_the_edges_of_any_table():
-    model = SuccessModel(1.0, words(0, 3), words(2, 4), np.array([-1.5, 7.0]))
+    model = SuccessModel(1.0, words(0, 3), words(2, 4), np.array([-1.5, 7.0], np.float32))
     np.testing.assert_equal(model.usual_in(LISTING), [np.nan, -1.5, np.nan])
 
 
 def test_edges_that_do_not_exist_are_not_found():
-    edge, known = edges_or_none(LISTING, words(0, 1, 2, 4), words(1, 0, 0, 1))
+    edge, known = LISTING.known_edges(words(0, 1, 2, 4), words(1, 0, 0, 1))
     assert known.tolist() == [True, False, False, False] and edge[0] == 0
-    assert not edges_or_none(empty_listing(SPACE), words(0), words(1))[1].any()
+    assert not empty_listing(SPACE).known_edges(words(0), words(1))[1].any()

@@ -15,7 +15,7 @@ from attribute_planner.storage.conduct import (
 )
 
 SETS = np.array([[1, 2], [3, 4], [5, 6]], np.uint32)
-MEASURED = Conduct(0.75, 4.0, SuccessModel(1.5, SETS, SETS[::-1], np.array([-2.0, 0.0, 3.5])))
+MEASURED = Conduct(0.75, 4.0, SuccessModel(1.5, SETS, SETS[::-1], np.array([-2.0, 0.0, 3.5], np.float32)))
 
 
 def test_what_was_measured_is_loaded_again():

@@ -30,6 +30,10 @@ class AttemptLog:
         """First step, last step, environment, and whether it arrived, of each attempt."""
         return self._rows
 
+    def rows_in(self, replay: Replay) -> Int[np.ndarray, "N 4"]:
+        """The attempts whose steps are still in the buffer."""
+        return self._rows[self._rows[:, 0] >= replay.first]
+
     def copy(self) -> "AttemptLog":
         """The attempts so far."""
         return AttemptLog(self._rows)
@@ -55,7 +59,7 @@ class AttemptLog:
     def record(self, replay: Replay, space: AttributeSpace, spec: ObservationSpec) -> AttemptRecord:
         """The attempts whose steps are still in the buffer; their last observation is that before the last step."""
         shown = max(MAX_VALUES // (2 * int(np.prod(spec.shape))), 1)
-        rows = self._rows[self._rows[:, 0] >= replay.first][-shown:]
+        rows = self.rows_in(replay)[-shown:]
         first, last, env, reached = rows.T
         start, end = replay.steps_at(first, env), replay.steps_at(last, env)
         return AttemptRecord(

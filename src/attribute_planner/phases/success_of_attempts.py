@@ -11,7 +11,6 @@ from attribute_planner.models.policy import GoalPolicy
 from attribute_planner.phases.temperatures import mean_of_group
 from attribute_planner.planning.state_success import (
     SuccessModel,
-    edges_or_none,
     fitted_weight,
     log_odds,
     values_of,
@@ -26,13 +25,13 @@ BATCH = 1_024
 
 def success_of_attempts(log: AttemptLog, replay: Replay, policy: GoalPolicy, listing: Listing) -> SuccessModel | None:
     """How values tell which attempts arrive; `None` if they do not."""
-    rows = log.rows[log.rows[:, 0] >= replay.first][-RECENT_ATTEMPTS:]
+    rows = log.rows_in(replay)[-RECENT_ATTEMPTS:]
     if not len(rows):
         return None
     first, _, env, reached = rows.T
     begun = replay.steps_at(first, env)
     source, target = (np.asarray(listing.space.pack(each.astype(np.int32))) for each in (begun.values, begun.pursued))
-    edge, known = edges_or_none(listing, source, target)
+    edge, known = listing.known_edges(source, target)
     odds = np.concatenate([_log_odds(policy, begun, slice(at, at + BATCH)) for at in range(0, len(rows), BATCH)])
     edge, odds, reached = edge[known], odds[known], reached[known].astype(bool)
     if not len(edge):
@@ -43,7 +42,7 @@ def success_of_attempts(log: AttemptLog, replay: Replay, policy: GoalPolicy, lis
         return None
     edges, one = np.unique(edge, return_index=True)
     sets = listing.words
-    return SuccessModel(weight, sets[listing.source[edges]], sets[listing.target[edges]], usual[one])
+    return SuccessModel(weight, sets[listing.source[edges]], sets[listing.target[edges]], usual[one].astype(np.float32))
 
 
 def _log_odds(policy: GoalPolicy, begun: Columns, part: slice) -> np.ndarray:

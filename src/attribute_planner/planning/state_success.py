@@ -55,20 +55,9 @@ class SuccessModel:
     def usual_in(self, listing: NumberedSets) -> Float[np.ndarray, " N"]:
         """The usual log odds of each edge of a graph; NaN where they are not known."""
         found = np.full(listing.num_edges, np.nan)
-        edge, known = edges_or_none(listing, self.source, self.target)
+        edge, known = listing.known_edges(self.source, self.target)
         found[edge[known]] = self.usual[known]
         return found
-
-
-def edges_or_none(
-    listing: NumberedSets, source: UInt32[np.ndarray, "B W"], target: UInt32[np.ndarray, "B W"]
-) -> tuple[Int[np.ndarray, " B"], Bool[np.ndarray, " B"]]:
-    """The numbers of the edges between packed sets, and whether there is one."""
-    if listing.num_edges == 0:
-        return np.zeros(len(source), int), np.zeros(len(source), bool)
-    before, after = listing.numbers_of(source), listing.numbers_of(target)
-    edge = np.minimum(listing.edges_between(before, after), listing.num_edges - 1)
-    return edge, (listing.source[edge] == before) & (listing.target[edge] == after)
 
 
 def log_odds(probability: Float[np.ndarray, " N"]) -> Float[np.ndarray, " N"]:
@@ -111,20 +100,13 @@ def success_from(
     """
 
     def success(edges: slice, targets: np.ndarray, c: np.ndarray) -> np.ndarray:
-        here = jax.tree.map(lambda leaf: leaf[row], observation)
-        rows = np.resize(np.arange(len(targets)), _padded(len(targets)))
-        value = np.asarray(_values_from(policy, here, jnp.asarray(values[row]), jnp.asarray(targets[rows])))
-        return adjusted(c, model.weight, log_odds(value[: len(targets)]) - usual[edges])
+        count = len(targets)
+        repeated = np.full(_padded(count), row)
+        here, now = jax.tree.map(lambda leaf: jnp.asarray(leaf[repeated]), (observation, values))
+        value = values_of(policy, here, now, jnp.asarray(np.resize(targets, (len(repeated), targets.shape[1]))))
+        return adjusted(c, model.weight, log_odds(np.asarray(value)[:count]) - usual[edges])
 
     return success
-
-
-@eqx.filter_jit
-def _values_from(policy: GoalPolicy, observation: Observation, values: jax.Array, targets: jax.Array) -> jax.Array:
-    def repeated(leaf: jax.Array) -> jax.Array:
-        return jnp.broadcast_to(leaf, (len(targets), *jnp.shape(leaf)))
-
-    return policy(jax.tree.map(repeated, observation), repeated(values), targets).baseline
 
 
 @eqx.filter_jit

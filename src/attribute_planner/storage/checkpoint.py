@@ -44,8 +44,9 @@ CALIBRATION = "calibration"
 """The note of what calibration has measured."""
 QUOTIENT = "table.quotient"
 """The array that marks a table stored as its symmetry quotient."""
-ATTEMPT_LOG = "practice.attempt_log"
 SEEN = "practice.seen"
+"""The transitions that practice has seen."""
+ATTEMPT_LOG = "practice.attempt_log"
 """The array of the last attempts as places among the recorded steps, in which missing attributes are found."""
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from attribute_planner.errors import DamagedFileError
 from attribute_planner.files.array_file import Arrays
 from attribute_planner.planning.executor import Conduct
-from attribute_planner.planning.state_success import LEAST, SuccessModel, log_odds
+from attribute_planner.planning.state_success import SuccessModel, log_odds
 
 Notes = dict[str, Any]
 
@@ -24,7 +24,7 @@ def conduct_arrays(conduct: Conduct) -> tuple[Arrays, dict[str, float]]:
     model = conduct.success
     if model is None:
         return {}, note
-    arrays = {SOURCE: model.source, TARGET: model.target, USUAL: model.usual.astype(np.float32)}
+    arrays = {SOURCE: model.source, TARGET: model.target, USUAL: model.usual}
     return arrays, {**note, WEIGHT: model.weight}
 
 
@@ -38,8 +38,7 @@ def load_conduct(arrays: Arrays, notes: Notes, num_words: int) -> Conduct:
         return Conduct(**note)
     if not _fits(arrays, num_words):
         raise DamagedFileError(f"The arrays {', '.join(SUCCESS_ARRAYS)} are missing or not possible.")
-    usual = arrays[USUAL].astype(float)
-    return Conduct(**note, success=SuccessModel(weight, arrays[SOURCE], arrays[TARGET], usual))
+    return Conduct(**note, success=SuccessModel(weight, *(arrays[name] for name in SUCCESS_ARRAYS)))
 
 
 def _fits(arrays: Arrays, num_words: int) -> bool:
@@ -48,5 +47,5 @@ def _fits(arrays: Arrays, num_words: int) -> bool:
     source, target, usual = (arrays[name] for name in SUCCESS_ARRAYS)
     sets = (len(usual), num_words) if usual.ndim == 1 else ()
     words = all(each.dtype == np.uint32 and each.shape == sets for each in (source, target))
-    greatest = float(log_odds(np.ones(1))[0]) + LEAST
+    greatest = np.float32(log_odds(np.ones(1))[0])
     return words and usual.dtype == np.float32 and bool((np.abs(usual) <= greatest).all())

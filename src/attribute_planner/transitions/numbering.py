@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
-from jaxtyping import Int, UInt, UInt32
+from jaxtyping import Bool, Int, UInt, UInt32
 
 from attribute_planner.attributes import AttributeSpace, Goal
 from attribute_planner.transitions.counting import FREE, RowIndex
@@ -79,6 +79,16 @@ class NumberedSets(abc.ABC):
     def edges_between(self, source: Int[np.ndarray, " B"], target: Int[np.ndarray, " B"]) -> Int[np.ndarray, " B"]:
         """The numbers of the edges between pairs of sets, which must exist."""
         return np.searchsorted(self._edge_keys, source.astype(np.int64) * self.num_nodes + target)
+
+    def known_edges(
+        self, source: UInt32[np.ndarray, "B W"], target: UInt32[np.ndarray, "B W"]
+    ) -> tuple[Int[np.ndarray, " B"], Bool[np.ndarray, " B"]]:
+        """The numbers of the edges between pairs of packed sets, and whether there is one."""
+        if self.num_edges == 0:
+            return np.zeros(len(source), int), np.zeros(len(source), bool)
+        before, after = self.numbers_of(source), self.numbers_of(target)
+        edge = np.minimum(self.edges_between(before, after), self.num_edges - 1)
+        return edge, (self.source[edge] == before) & (self.target[edge] == after)
 
     def edges_in(self, larger: "NumberedSets") -> Int[np.ndarray, " E"]:
         """The number of each edge in a graph that holds all of them."""

@@ -114,8 +114,8 @@ FAULTS = (
     Fault(
         "values count by themselves, not relative to the usual ones",
         "planning/state_success.py",
-        "log_odds(value[: len(targets)]) - usual[edges]",
-        "log_odds(value[: len(targets)])",
+        "log_odds(np.asarray(value)[:count]) - usual[edges]",
+        "log_odds(np.asarray(value)[:count])",
         "planning/test_executor.py::test_values_count_relative_to_the_usual_ones",
     ),
     Fault(
