@@ -51,7 +51,7 @@ WRONG: dict[str, Callable[[], Any]] = {
     "models: a single bag of words": lambda: sum_of_rows(jnp.zeros((4, 2)), jnp.zeros(3, jnp.int32)),
     "models: words that are floats": lambda: BagOfWords(4, 2, words=3, key=jax.random.key(0))(jnp.zeros((2, 3))),
     "environments: values of a batch": lambda: covered_blocks(jnp.zeros((2, 36), jnp.int32)),
-    "data: columns of different lengths": lambda: AttemptLog().add(TWO, TWO, THREE, TWO > 0),
+    "data: columns of different lengths": lambda: AttemptLog().add(TWO, TWO, THREE, TWO),
     "data: rows of another width": lambda: AttemptLog(np.zeros((2, 3), np.int64)),
     "data: values that are floats": lambda: compact(np.zeros((2, 3))),
     "learning: weights of another batch": lambda: weighted_mean(jnp.zeros((2, 3)), jnp.zeros(3)),

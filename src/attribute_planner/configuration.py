@@ -76,17 +76,21 @@ class TrainConfig:
         """The same settings for another budget, split between exploring and practising in the same proportion.
 
         Exploration gets at least a fifth of a smaller budget, if it has as much now: what is not found cannot be
-        practised. Where there is no practice, exploration gets everything.
+        practised. Where there is no practice, exploration gets everything. A smaller budget may mean fewer rounds: in
+        each, every environment practises long enough for two attempts of the longest kind.
         """
         require_positive("steps", steps)
         if self.practise.steps == 0:
             return replace(self, explore=replace(self.explore, steps=steps))
         share = self.explore.steps / self.steps
         exploring = max(int(steps * share), min(self.explore.steps, steps // SMALLEST_SHARE), 1)
+        practising = max(steps - exploring, 1)
+        fit = practising // (self.practise.num_envs * 2 * self.practise.max_attempt_steps)
         return replace(
             self,
             explore=replace(self.explore, steps=exploring),
-            practise=replace(self.practise, steps=max(steps - exploring, 1)),
+            practise=replace(self.practise, steps=practising),
+            rounds=min(self.rounds, max(fit, 2 if self.refine else 1)),
         )
 
 

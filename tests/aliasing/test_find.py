@@ -201,6 +201,19 @@ def test_a_split_that_explains_two_changes_is_found_once():
     assert len(finding.also) == 1 and finding.also[0] in finding.message
 
 
+def test_changes_with_few_attempts_each_are_tested_together():
+    """Four changes of the same two attributes; each alone has too few attempts."""
+    sets, parts = [LEFT, RIGHT, RIGHT_LIT, LEFT_LIT], [hidden_bit(seed, 30) for seed in range(4)]
+    columns = []
+    for number, part in enumerate(parts):
+        source, target = (np.asarray(SPACE.pack(np.array(sets[(number + each) % 4], np.int32))) for each in (0, 1))
+        columns.append((part.observation, np.tile(source, (30, 1)), np.tile(target, (30, 1)), part.reached))
+    (finding,) = find(AttemptRecord(*(np.concatenate(each) for each in zip(*columns, strict=True))))
+    assert finding.pooled and is_the_key([finding], parts[0])
+    assert len(finding.also) == 3 and all(each in finding.message for each in (finding.change, *finding.also))
+    assert finding.attempts[0] + finding.attempts[1] > 60
+
+
 def test_too_few_attempts_are_no_evidence():
     assert find(hidden_bit(0, 30)) == []
     assert find(hidden_bit(0, 0)) == []

@@ -4,8 +4,15 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from attribute_planner.environments.spaces import ImageSpec, VectorSpec
-from attribute_planner.environments.splits import Codes, Split, Threshold, flat_observation, split_from_json
+from attribute_planner.environments.spaces import FlatSpec, ImageSpec, Part, VectorSpec
+from attribute_planner.environments.splits import (
+    Codes,
+    Split,
+    Threshold,
+    component_name,
+    flat_observation,
+    split_from_json,
+)
 from attribute_planner.errors import ConfigurationError
 
 ABOVE, BELOW = Threshold(0, 0.5), Threshold(0, 0.5, above=False)
@@ -28,6 +35,13 @@ OBSERVATIONS = np.array([[0.6, 2, 1, 0, 0], [0.5, 3, 0, 1, 0], [0.4, 4, 0, 0, 1]
 def test_a_split_holds_where_its_conditions_do(split: Split, holds: list[bool], arrays):
     assert split.holds(arrays.asarray(OBSERVATIONS)).tolist() == holds
     assert split_from_json(json.loads(json.dumps(split.to_json()))) == split
+
+
+def test_components_without_a_name_are_numbered():
+    box = FlatSpec((Part("", (3,), "numbers"),), "float32")
+    named = FlatSpec((Part("key", (1,), "numbers"), Part("sensors", (2,), "numbers")), "float32")
+    assert [component_name(box)(number) for number in range(4)] == [f"observation[{number}]" for number in range(4)]
+    assert [component_name(named)(number) for number in range(3)] == ["key", "sensors[0]", "sensors[1]"]
 
 
 def test_a_split_in_words():

@@ -4,12 +4,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from attribute_planner.data.attempt_log import ARRIVED, CUT_OFF, FAILED, AttemptLog
 from attribute_planner.data.trajectories import Trajectories
 from attribute_planner.environments.vector_env import TimeStep
 from attribute_planner.models.encoders import NO_VALUE
 from attribute_planner.models.policy import GoalPolicy
 from attribute_planner.phases.attempt_batch import attempt_batch, hindsight
-from attribute_planner.phases.attempt_counts import count_attempts, ended_attempts
+from attribute_planner.phases.attempt_counts import count_attempts, ended_attempts, log_attempts
 from attribute_planner.phases.attempts import Attempt, AttemptInfo, Outcome, ReachNeighbours
 from attribute_planner.phases.device_graph import device_graph
 from attribute_planner.transitions.table import UNKNOWN
@@ -189,6 +190,14 @@ def test_an_attempt_that_is_cut_off_at_its_target_or_after_t_max_counts_in_full(
     # Both at once: the attempt ended.
     there = experience_of([(0, 1, 0, "reached")])._replace(truncated=jnp.array([[True]]))
     assert ended_attempts(there, T_MAX, last=True).weight.tolist() == [1.0]
+
+
+def test_the_log_has_attempts_that_were_cut_off():
+    log = AttemptLog()
+    log_attempts(log, WALK, 100, last=True)
+    first, last, env, outcome = log.rows.T.tolist()
+    assert outcome == [ARRIVED, FAILED, FAILED, CUT_OFF, CUT_OFF] and env == [0] * 5
+    assert list(zip(first, last, strict=True)) == [(100, 101), (102, 103), (105, 105), (106, 107), (108, 108)]
 
 
 def test_attempts_that_begin_too_close_to_the_end_do_not_count():

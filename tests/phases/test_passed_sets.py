@@ -2,7 +2,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from attribute_planner.data.attempt_log import AttemptLog
+from attribute_planner.data.attempt_log import ARRIVED, CUT_OFF, FAILED, AttemptLog
 from attribute_planner.data.replay import Replay, remember
 from attribute_planner.phases.passed_sets import passed_sets, with_passed_sets
 from attribute_planner.transitions.counting import TransitionCounts
@@ -22,17 +22,17 @@ def row_of_sets() -> TransitionTable:
     return table.with_practice(nothing, nothing, nothing)
 
 
-def practised(walk: list[int], pursued: int, *, reached: bool) -> tuple[Replay, AttemptLog]:
+def practised(walk: list[int], pursued: int, outcome: int) -> tuple[Replay, AttemptLog]:
     """One attempt at the set `pursued`, which came through the sets of `walk`."""
     replay, log = Replay(100), AttemptLog()
     steps = [(here, there, "") for here, there in pairwise(walk)]
     remember(replay, SPACE, trajectories_of([steps]), np.full((len(steps), 1, 1), pursued, np.int32))
-    log.add(np.array([len(steps) - 1]), np.array([0]), np.array([len(steps) - 1]), np.array([reached]))
+    log.add(np.array([len(steps) - 1]), np.array([0]), np.array([len(steps) - 1]), np.array([outcome]))
     return replay, log
 
 
 def test_each_set_on_the_way_is_a_source_once():
-    replay, log = practised([0, 1, 1, 2, 1, 3], 3, reached=True)
+    replay, log = practised([0, 1, 1, 2, 1, 3], 3, ARRIVED)
     passed = passed_sets(log, replay, SPACE, 0)
     assert np.asarray(SPACE.unpack(passed.source))[:, 0].tolist() == [1, 2]
     assert np.asarray(SPACE.unpack(passed.target))[:, 0].tolist() == [3, 3]
@@ -40,15 +40,20 @@ def test_each_set_on_the_way_is_a_source_once():
     assert passed.steps.tolist() == [4, 2]
 
 
+def test_an_attempt_that_was_cut_off_tells_nothing_about_sets_on_its_way():
+    replay, log = practised([0, 1, 2], 3, CUT_OFF)
+    assert not len(passed_sets(log, replay, SPACE, 0).source)
+
+
 def test_attempts_that_began_earlier_were_counted_before():
-    replay, log = practised([0, 1, 3], 3, reached=True)
+    replay, log = practised([0, 1, 3], 3, ARRIVED)
     assert not len(passed_sets(log, replay, SPACE, 1).source)
 
 
 def test_the_table_holds_what_attempts_from_sets_on_the_way_came_to():
     table = row_of_sets()
-    for reached in (True, False):
-        replay, log = practised([0, 1, 2, 2], 3, reached=reached)
+    for outcome in (ARRIVED, FAILED):
+        replay, log = practised([0, 1, 2, 2], 3, outcome)
         table = with_passed_sets(table, passed_sets(log, replay, SPACE, 0))
     ends = table.values[table.source][:, 0].tolist(), table.values[table.target][:, 0].tolist()
     assert table.spent is not None

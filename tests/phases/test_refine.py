@@ -9,7 +9,7 @@ import pytest
 import attribute_planner as ap
 from attribute_planner.attributes import Attribute, AttributeSpace
 from attribute_planner.configuration import TrainConfig
-from attribute_planner.data.attempt_log import AttemptLog
+from attribute_planner.data.attempt_log import ARRIVED, FAILED, AttemptLog
 from attribute_planner.data.replay import Replay
 from attribute_planner.data.replay_rows import NO_GOAL
 from attribute_planner.data.trajectories import Trajectories
@@ -91,7 +91,7 @@ def recorded(values: np.ndarray, pursued: np.ndarray, over: np.ndarray) -> Repla
 def test_attempts_are_read_from_the_buffer_while_it_holds_them():
     replay = recorded(np.array([0, 0, 1, 1]), np.array([1, 1, 0, 0]), np.array([False, True, False, False]))
     log = AttemptLog()
-    log.add(last=np.array([1, 3]), env=np.zeros(2, int), age=np.array([1, 1]), reached=np.array([True, False]))
+    log.add(last=np.array([1, 3]), env=np.zeros(2, int), age=np.array([1, 1]), outcome=np.array([ARRIVED, FAILED]))
     record = log.record(replay, numbers(2), VectorSpec(1))
     assert record.observation[:, 0].tolist() == [0, 2] and record.reached.tolist() == [True, False]
     assert record.last_observation is not None and record.last_observation[:, 0].tolist() == [1, 3]

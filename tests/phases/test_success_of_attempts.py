@@ -39,7 +39,7 @@ def attempts(reached_of: Any) -> tuple[AttemptLog, Replay]:
     env, target = np.arange(COUNT), np.random.default_rng(0).choice(TARGETS, COUNT)
     replay, log = Replay(10 * COUNT), AttemptLog()
     remember(replay, numbers(5), trajectories_of([[(0, 0, "")]] * COUNT), target[None, :, None].astype(np.int32))
-    log.add(np.zeros(COUNT, int), env, np.zeros(COUNT, int), reached_of(env, target))
+    log.add(np.zeros(COUNT, int), env, np.zeros(COUNT, int), reached_of(env, target).astype(int))
     return log, replay
 
 

@@ -16,7 +16,7 @@ def attempts(arrived: np.ndarray, steps: np.ndarray, pursued: np.ndarray) -> tup
     walks = [[(0, 0, "")] * length for _ in range(NUM_ENVS)]
     goals = np.broadcast_to(pursued[None, :, None], (length, NUM_ENVS, 1)).astype(np.int32)
     remember(replay, SPACE, trajectories_of(walks), goals)
-    log.add(steps - 1, np.arange(NUM_ENVS), steps - 1, arrived)
+    log.add(steps - 1, np.arange(NUM_ENVS), steps - 1, arrived.astype(int))
     return replay, log
 
 

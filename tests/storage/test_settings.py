@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from attribute_planner.configuration import PRESETS, TrainConfig, default_config, paper_config
+from attribute_planner.configuration import HOST, PRESETS, TrainConfig, default_config, paper_config
 from attribute_planner.environments.registry import ENVIRONMENTS, make
 from attribute_planner.errors import AttributePlannerError, RunDirectoryError
 from attribute_planner.storage.description import parameters_of
@@ -64,6 +64,12 @@ def test_a_budget_is_split_as_it_was():
     for steps in (0, -5):
         with pytest.raises(AttributePlannerError, match="steps must be greater than zero"):
             config.with_steps(steps)
+
+
+def test_in_a_round_every_environment_has_time_for_two_attempts_of_the_longest_kind():
+    config = replace(HOST, practise=replace(HOST.practise, max_attempt_steps=30))
+    assert [config.with_steps(steps).rounds for steps in (500_000, 6_000, 600)] == [20, 3, 1]
+    assert replace(config, refine=True).with_steps(600).rounds == 2
 
 
 @pytest.mark.parametrize("name", PRESETS)

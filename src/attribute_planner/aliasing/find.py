@@ -1,10 +1,12 @@
 """Missing attributes: if the success of an edge depends on the observation, find the split that predicts it.
 
 For every change with enough attempts of both outcomes, a split is found on one half of the attempts and tested on the
-other, and the other way round; both tests must be significant, corrected for the number of changes that are tested.
+other, and the other way round; both tests must be significant, corrected for the number of changes that are tested. If
+no change has enough attempts by itself, all are tested together: what is missing often decides several changes.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import jax
 import numpy as np
@@ -13,7 +15,7 @@ from jaxtyping import Int
 from attribute_planner.aliasing.evidence import Evidence, combined, evidence_for
 from attribute_planner.aliasing.finding import Aliasing
 from attribute_planner.aliasing.persistence import is_attribute_like
-from attribute_planner.aliasing.records import AttemptGroup, AttemptRecord, edge_groups, pooled_groups
+from attribute_planner.aliasing.records import AttemptGroup, AttemptRecord, edge_groups, pooled_groups, together
 from attribute_planner.aliasing.split_search import Blocks, best_split, one_hot_blocks
 from attribute_planner.attributes import AttributeSpace
 from attribute_planner.environments.splits import ComponentName, Split, indexed_name
@@ -57,7 +59,8 @@ def find_aliasing(
     blocks = one_hot_blocks(records.observation)
     tested: list[Tested] = []
     num_tests = 0
-    for pooled in pooled_groups(records, space):
+    groups = pooled_groups(records, space)
+    for pooled in groups:
         result = examine(records, pooled, blocks, random)
         num_tests += result is not None
         if result is not None and is_convincing(result, num_tests=1):
@@ -68,6 +71,10 @@ def find_aliasing(
         tested += [each for each in single if each is not None]
         num_tests += sum(each is not None for each in single)
     convincing = [each for each in tested if is_convincing(each, num_tests)]
+    if not convincing and len(groups) > 1:
+        whole = examine(records, together(groups), blocks, random)
+        if whole is not None and is_convincing(whole, num_tests + 1):
+            return [_common_finding(records, groups, whole, component_name)]
     findings = [_finding(records, each, component_name) for each in convincing]
     return distinct(sorted(findings, key=lambda finding: -finding.failures_explained), records)
 
@@ -124,6 +131,18 @@ def _finding(records: AttemptRecord, tested: Tested, component_name: ComponentNa
         is_attribute=is_attribute_like(records, tested.group.rows, tested.split, evidence.rates),
         condition=tested.split.words(component_name),
     )
+
+
+def _common_finding(
+    records: AttemptRecord, groups: Sequence[AttemptGroup], tested: Tested, component_name: ComponentName
+) -> Aliasing:
+    """The finding about a split that decides several changes; those that fail most often come first."""
+    failed = ~records.reached & ~np.asarray(tested.split.holds(records.observation))
+    decided = np.isin(np.arange(len(records)), tested.group.rows)
+    failures = {each.words: int((failed & decided)[each.rows].sum()) for each in groups}
+    first, *others = sorted((words for words in failures if failures[words]), key=lambda words: -failures[words])
+    found = _finding(records, tested, component_name)
+    return replace(found, change=first, also=tuple(others), pooled=True)
 
 
 def _informative(records: AttemptRecord, group: AttemptGroup) -> AttemptGroup:

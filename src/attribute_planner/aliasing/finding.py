@@ -19,6 +19,7 @@ class Aliasing:
     share_explained: the same as a share of the failures of this change.
     is_attribute: whether it looks like a missing attribute; if not, the change is harder to make from there.
     also: other changes that depend on the same split.
+    pooled: whether the counts are those of all these changes together.
     """
 
     change: str
@@ -32,16 +33,18 @@ class Aliasing:
     share_explained: float
     is_attribute: bool
     also: tuple[str, ...] = ()
+    pooled: bool = False
 
     @property
     def message(self) -> str:
         """The finding in a sentence or two."""
         (elsewhere, here), (fewer, more) = self.attempts, self.successes
+        changes = " or ".join((self.change, *self.also)) if self.pooled else self.change
         evidence = (
-            f"Changing {self.change} succeeds in {more / here:.0%} of {here} attempts that begin where "
+            f"Changing {changes} succeeds in {more / here:.0%} of {here} attempts that begin where "
             f"{self.condition}, and in {fewer / elsewhere:.0%} of {elsewhere} elsewhere"
         ).replace("%", " %")
-        also = f" The same holds for changing {'; '.join(self.also)}." if self.also else ""
+        also = f" The same holds for changing {'; '.join(self.also)}." if self.also and not self.pooled else ""
         return f"{evidence}: {self._advice}{also}"
 
     @property

@@ -1,5 +1,6 @@
 """Attempts as plain arrays, and groups of them in which the same attributes change in the same way."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -66,6 +67,14 @@ def pooled_groups(records: AttemptRecord, space: AttributeSpace) -> list[Attempt
     number = _numbered(np.concatenate([np.where(changed, each, UNCHANGED) for each in (source, target)], axis=1))
     edge = _numbered(np.concatenate([source, target], axis=1))
     return [_group(records, space, np.flatnonzero(number == each), edge) for each in range(number.max(initial=-1) + 1)]
+
+
+def together(groups: Sequence[AttemptGroup]) -> AttemptGroup:
+    """The attempts of several groups as one; their strata stay apart."""
+    first = np.cumsum([0, *(each.stratum.max() + 1 for each in groups)])
+    stratum = [each.stratum + start for each, start in zip(groups, first, strict=False)]
+    rows, edge = ([getattr(each, name) for each in groups] for name in ("rows", "edge"))
+    return AttemptGroup(np.concatenate(rows), np.concatenate(stratum), np.concatenate(edge), "")
 
 
 def edge_groups(records: AttemptRecord, space: AttributeSpace, group: AttemptGroup) -> list[AttemptGroup]:

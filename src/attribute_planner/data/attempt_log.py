@@ -1,7 +1,7 @@
 """The last attempts of practice, as positions in the replay buffer: a few numbers each, without observations."""
 
 import numpy as np
-from jaxtyping import Bool, Int
+from jaxtyping import Float, Int
 
 from attribute_planner.aliasing.records import AttemptRecord
 from attribute_planner.attributes import AttributeSpace
@@ -15,24 +15,42 @@ KEPT_ATTEMPTS = 20_000
 MAX_VALUES = 16_000_000
 """Largest number of values in all observations of a record; with large observations it has fewer attempts."""
 
+FAILED, ARRIVED, CUT_OFF = 0, 1, 2
+"""Outcomes of attempts. One that the end of its episode or epoch cut off might have arrived later."""
+
+LONG = 0.9
+"""An attempt that was cut off has failed if it took longer than this share of those that arrived."""
+
 EPISODES_PER_ENV = 2**20
 """More episodes than an environment begins while its steps are in the buffer."""
 
 
 class AttemptLog:
-    """Attempts at transitions that arrived or failed, in the order in which they ended."""
+    """Attempts at transitions, in the order in which they ended."""
 
     def __init__(self, rows: Int[np.ndarray, "N 4"] | None = None) -> None:
         self._rows = np.zeros((0, 4), np.int64) if rows is None else rows
 
     @property
     def rows(self) -> Int[np.ndarray, "N 4"]:
-        """First step, last step, environment, and whether it arrived, of each attempt."""
+        """First step, last step, environment and outcome of each attempt."""
         return self._rows
 
-    def rows_in(self, replay: Replay) -> Int[np.ndarray, "N 4"]:
-        """The attempts whose steps are still in the buffer."""
-        return self._rows[self._rows[:, 0] >= replay.first]
+    def decided(self, replay: Replay) -> Int[np.ndarray, "N 4"]:
+        """The attempts whose steps are still in the buffer, if they arrived or failed.
+
+        An attempt that was cut off counts as failed if it took longer than most that arrived at the same transition,
+        or at any one if none did there. Where episodes are short, few attempts fail in another way. Of shorter ones
+        nothing is known.
+        """
+        rows = self._rows[self._rows[:, 0] >= replay.first]
+        cut_off = rows[:, 3] == CUT_OFF
+        if not cut_off.any():
+            return rows
+        begun = replay.steps_at(rows[:, 0], rows[:, 2])
+        edge = np.unique(np.concatenate([begun.values, begun.pursued], axis=1), axis=0, return_inverse=True)[1]
+        long = cut_off & (rows[:, 1] - rows[:, 0] > _usual_steps(rows, edge.reshape(-1)))
+        return np.where((np.arange(4) == 3) & long[:, None], FAILED, rows)[~cut_off | long]
 
     def copy(self) -> "AttemptLog":
         """The attempts so far."""
@@ -50,16 +68,16 @@ class AttemptLog:
         last: Int[np.ndarray, " N"],
         env: Int[np.ndarray, " N"],
         age: Int[np.ndarray, " N"],
-        reached: Bool[np.ndarray, " N"],
+        outcome: Int[np.ndarray, " N"],
     ) -> None:
         """Attempts that ended: the numbers of their last steps, the steps before those, and the outcomes."""
-        rows = np.stack([last - age, last, env, reached], axis=1).astype(np.int64)
+        rows = np.stack([last - age, last, env, outcome], axis=1).astype(np.int64)
         self._rows = np.concatenate([self._rows, rows])[-KEPT_ATTEMPTS:]
 
     def record(self, replay: Replay, space: AttributeSpace, spec: ObservationSpec) -> AttemptRecord:
-        """The attempts whose steps are still in the buffer; their last observation is that before the last step."""
+        """The attempts of `decided`; their last observation is that before the last step."""
         shown = max(MAX_VALUES // (2 * int(np.prod(spec.shape))), 1)
-        rows = self.rows_in(replay)[-shown:]
+        rows = self.decided(replay)[-shown:]
         first, last, env, reached = rows.T
         start, end = replay.steps_at(first, env), replay.steps_at(last, env)
         return AttemptRecord(
@@ -71,3 +89,13 @@ class AttemptLog:
             epoch=first,
             episode=env * EPISODES_PER_ENV + replay.episodes_at(first, env),
         )
+
+
+def _usual_steps(rows: Int[np.ndarray, "N 4"], edge: Int[np.ndarray, " N"]) -> Float[np.ndarray, " N"]:
+    """The steps within which most attempts arrive that arrive at the same transition."""
+    arrived, steps = rows[:, 3] == ARRIVED, rows[:, 1] - rows[:, 0]
+    anywhere = float(np.quantile(steps[arrived], LONG)) if arrived.any() else np.inf
+    usual = np.full(edge.max() + 1, anywhere)
+    for each in np.unique(edge[arrived]).tolist():
+        usual[each] = np.quantile(steps[arrived & (edge == each)], LONG)
+    return usual[edge]

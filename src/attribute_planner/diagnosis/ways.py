@@ -73,9 +73,10 @@ def furthest_set(graph: Graph, start: int) -> tuple[int, float]:
     """The set that is most steps away from a set, by the quickest way, and these steps.
 
     Transitions that mostly fail count as one step: the steps of their attempts say little about how long they take.
+    Those that were never observed, only pursued past other sets, lead no further than the ones that they consist of.
     """
     listing = graph.listing
-    possible = listing.probability > 0
+    possible = (listing.probability > 0) & (listing.visits > 0)
     steps = np.where(listing.probability > RELIABLE, np.maximum(listing.steps, 1.0), 1.0)[possible]
     ends = (listing.source[possible], listing.target[possible])
     away = dijkstra(csr_array((steps, ends), shape=(listing.num_nodes,) * 2), indices=start)

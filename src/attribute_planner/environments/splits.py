@@ -31,13 +31,11 @@ def indexed_name(component: int) -> str:
 def component_name(spec: ObservationSpec) -> ComponentName:
     """Names by the parts of an observation, where they have names: `key`, or `board[3]`."""
     names = [
-        part.name if part.size == 1 else f"{part.name}[{place}]"
+        part.name if part.size == 1 or not part.name else f"{part.name}[{place}]"
         for part in (spec.parts if isinstance(spec, FlatSpec) else ())
         for place in range(part.size)
     ]
-    return lambda component: (
-        names[component] if component < len(names) and names[component] else (indexed_name(component))
-    )
+    return lambda component: (names[component : component + 1] or [""])[0] or indexed_name(component)
 
 
 def flat_observation(observation: Array, spec: ObservationSpec) -> Array:

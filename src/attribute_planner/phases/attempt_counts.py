@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from attribute_planner.data.attempt_log import AttemptLog
+from attribute_planner.data.attempt_log import ARRIVED, CUT_OFF, FAILED, AttemptLog
 from attribute_planner.data.trajectories import Trajectories
 from attribute_planner.phases.attempts import AttemptInfo, Outcome
 from attribute_planner.transitions.numbering import UNKNOWN
@@ -45,23 +45,30 @@ def ended_attempts(trajectories: Trajectories, max_attempt_steps: int, *, last: 
     """
     info: AttemptInfo = trajectories.info
     outcome: Outcome = trajectories.outcome
-    ended = np.asarray(outcome.ended)
-    over = ended | np.asarray(trajectories.truncated)
-    if last:
-        over[-1] = True
-    which = over & (np.asarray(info.edge) != UNKNOWN)
+    ended, which = np.asarray(outcome.ended), _over(trajectories, last=last)
     steps = np.asarray(info.age)[which] + 1.0
     weight = np.where(ended[which], 1.0, np.minimum(steps / max_attempt_steps, 1.0))
     edge, reached = (np.asarray(each)[which] for each in (info.edge, outcome.reached))
     return EndedAttempts(edge, reached, steps, weight)
 
 
-def log_attempts(log: AttemptLog, trajectories: Trajectories, first: int) -> None:
-    """Record the attempts that ended within a rollout; `first`: the number of its first step in the replay buffer."""
+def log_attempts(log: AttemptLog, trajectories: Trajectories, first: int, *, last: bool) -> None:
+    """Record the same attempts; `first`: the number of the first step of the rollout in the replay buffer."""
     info: AttemptInfo = trajectories.info
     outcome: Outcome = trajectories.outcome
-    step, env = np.nonzero(np.asarray(outcome.ended) & (np.asarray(info.edge) != UNKNOWN))
-    log.add(first + step, env, np.asarray(info.age)[step, env], np.asarray(outcome.reached)[step, env])
+    step, env = np.nonzero(_over(trajectories, last=last))
+    ended, reached = (np.asarray(each)[step, env] for each in (outcome.ended, outcome.reached))
+    result = np.select([reached, ended], [ARRIVED, FAILED], CUT_OFF)
+    log.add(first + step, env, np.asarray(info.age)[step, env], result)
+
+
+def _over(trajectories: Trajectories, *, last: bool) -> Bool[np.ndarray, "T B"]:
+    """The last steps of attempts at edges, which ended or were cut off."""
+    outcome: Outcome = trajectories.outcome
+    over = np.asarray(outcome.ended) | np.asarray(trajectories.truncated)
+    if last:
+        over[-1] = True
+    return over & (np.asarray(trajectories.info.edge) != UNKNOWN)
 
 
 def count_attempts(

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from attribute_planner.attributes import AttributeSpace
-from attribute_planner.data.attempt_log import AttemptLog
+from attribute_planner.data.attempt_log import CUT_OFF, AttemptLog
 from attribute_planner.data.replay import Replay
 from attribute_planner.transitions.model import PractisedTransitions
 
@@ -33,7 +33,8 @@ class PassedSets(NamedTuple):
 def passed_sets(log: AttemptLog, replay: Replay, space: AttributeSpace, since: int) -> PassedSets:
     """The sets that were passed by the attempts that began at step number `since` or later, each once an attempt."""
     found: list[tuple[np.ndarray, np.ndarray, int, int]] = []
-    for first, last, env, reached in log.rows[log.rows[:, 0] >= max(since, replay.first)].tolist():
+    over = log.rows[(log.rows[:, 0] >= max(since, replay.first)) & (log.rows[:, 3] != CUT_OFF)]
+    for first, last, env, reached in over.tolist():
         if last == first:
             continue
         steps = replay.steps_at(np.arange(first, last + 1), np.full(last + 1 - first, env))

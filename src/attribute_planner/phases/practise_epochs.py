@@ -162,12 +162,12 @@ def replay_epoch(
             )
             train_state, metrics = learning.wait(train_state, metrics)
             policy = train_state.policy
-            last = number == rollouts - 1
-            ended = ended_attempts(trajectories, config.max_attempt_steps, last=bool(last))
+            last = bool(number == rollouts - 1)
+            ended = ended_attempts(trajectories, config.max_attempt_steps, last=last)
             counts = counts + ended.counts(counts.shape[1])
             remember(replay, env.attributes, trajectories, pursued_values(env.attributes, trajectories))
             if log is not None:
-                log_attempts(log, trajectories, replay.end - length)
+                log_attempts(log, trajectories, replay.end - length, last=last)
             remaining = max(1 - (int(steps) + number * length * config.num_envs) / config.steps, 0.0)
             learn = partial(reacher.learn, discount=discount, remaining=remaining, random=random)
             learning.start(partial(learn, train_state, replay))

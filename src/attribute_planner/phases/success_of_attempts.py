@@ -25,7 +25,7 @@ BATCH = 1_024
 
 def success_of_attempts(log: AttemptLog, replay: Replay, policy: GoalPolicy, listing: Listing) -> SuccessModel | None:
     """How values tell which attempts arrive; `None` if they do not."""
-    rows = log.rows_in(replay)[-RECENT_ATTEMPTS:]
+    rows = log.decided(replay)[-RECENT_ATTEMPTS:]
     if not len(rows):
         return None
     first, _, env, reached = rows.T

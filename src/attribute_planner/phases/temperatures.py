@@ -30,7 +30,7 @@ def best_inverse_temperature(log: AttemptLog, replay: Replay, discount: float, d
 
     done: the fraction of practice after which they are compared.
     """
-    rows = log.rows_in(replay)[-RECENT_ATTEMPTS:]
+    rows = log.decided(replay)[-RECENT_ATTEMPTS:]
     if not len(rows):
         return 1.0
     first, last, env, reached = rows.T

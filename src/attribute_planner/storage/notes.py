@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from attribute_planner.data.attempt_log import KEPT_ATTEMPTS
+from attribute_planner.data.attempt_log import CUT_OFF, KEPT_ATTEMPTS
 from attribute_planner.errors import DamagedFileError
 from attribute_planner.files.array_file import Arrays
 from attribute_planner.storage.conduct import SUCCESS_ARRAYS
@@ -136,7 +136,7 @@ def check_attempt_log(arrays: Arrays, name: str, source: str) -> None:
     rows = arrays[name]
     fits = rows.dtype == "int64" and rows.ndim == 2 and rows.shape[1] == 4 and len(rows) <= KEPT_ATTEMPTS
     if fits:
-        first, last, env, reached = rows.T
-        fits = bool((rows >= 0).all() and (first <= last).all() and (reached <= 1).all() and (env < 2**31).all())
+        first, last, env, outcome = rows.T
+        fits = bool((rows >= 0).all() and (first <= last).all() and (outcome <= CUT_OFF).all() and (env < 2**31).all())
     if not fits:
         raise DamagedFileError(f"{source} holds attempts that are not possible.")

@@ -180,7 +180,7 @@ def coarse_level() -> FailingCase:
         "coarse-level",
         "the level is too coarse: only one wing has the ramp",
         ("aliasing",),
-        ("observation[4]", "observation[5]", "observation[6]"),
+        ("observation[1]",),
         env,
         6_000,
     )
@@ -207,7 +207,9 @@ def wind() -> FailingCase:
         tasks={"load": {"loaded": True}},
         episode_steps=60,
     )
-    return FailingCase("wind", "the wind is noise", ("noise",), ("wind",), env, 6_000)
+    return FailingCase(
+        "wind", "the wind is noise", ("noise", "weak-edge"), ("wind changes", "wind matters to no task"), env, 6_000
+    )
 
 
 def fine_map() -> FailingCase:
