@@ -22,7 +22,7 @@ from attribute_planner.models.policy import GoalPolicy
 from attribute_planner.phases.detect import DetectorError
 from attribute_planner.planning.belief import perceive
 from attribute_planner.planning.episode import Episode
-from attribute_planner.planning.episode_model import DETERMINISTIC, EPISODE_MODEL, SEARCHING, AttemptModel
+from attribute_planner.planning.episode_model import DETERMINISTIC, EPISODE_MODEL, AttemptModel, EpisodeModel
 from attribute_planner.planning.execution import Execution
 from attribute_planner.planning.executor import EXECUTORS, NOTHING_MEASURED, Conduct, Executor, Parts, executor_named
 from attribute_planner.planning.plan import Plan, Planner
@@ -231,16 +231,16 @@ class Agent:
         )
 
     @cached_property
-    def _planners(self) -> dict[float, Planner]:
+    def _planners(self) -> dict[tuple[float, EpisodeModel], Planner]:
         return {}
 
     def planner_for(self, max_steps: int, executor: Executor = EXECUTORS["default"]) -> Planner:
         """The planner of an executor for episodes of `max_steps`. It is cached, with its distances to known goals."""
         horizon = float(max_steps) if executor.timed else np.inf
-        if horizon not in self._planners:
-            model = DETERMINISTIC if self.deterministic else EPISODE_MODEL
-            if self.forward_model is not None and executor.lookahead:
-                model = SEARCHING
+        model = DETERMINISTIC if self.deterministic else EPISODE_MODEL
+        if self.forward_model is not None and executor.lookahead:
+            model = EpisodeModel(aliasing=0.0)  # after a failure, lookahead takes another action
+        if (horizon, model) not in self._planners:
             attempts = AttemptModel(model, self.max_attempt_steps, self.log_odds, self.slope)
-            self._planners[horizon] = Planner(self.table, horizon, attempts=attempts)
-        return self._planners[horizon]
+            self._planners[horizon, model] = Planner(self.table, horizon, attempts=attempts)
+        return self._planners[horizon, model]

@@ -12,8 +12,6 @@ import numpy as np
 
 MOST_AT_ONCE, MOST_NUMBERS = 64, 2**28
 """Largest number of goals in a sweep, and largest number of values (one per goal and edge): one gigabyte."""
-SMALLEST_COST = 1e-3
-"""The smallest cost of an edge (nats) that 32-bit sums resolve."""
 
 
 def bellman_ford(
@@ -21,7 +19,7 @@ def bellman_ford(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The distance of every node from the nearest of some end nodes, for several choices of ends, and the next node.
 
-    source, target, cost: `[E]` the edges, by source; no cost is less than `SMALLEST_COST`.
+    source, target, cost: `[E]` the edges, by source; no cost is so small that 32-bit sums do not resolve it.
     ends: `[G]` end nodes `[n]` of each goal; a path may end at any of them.
 
     `float32[G, N]` costs, infinite where there is no way; `int32[G, N]` successors, −1 there and at the ends.

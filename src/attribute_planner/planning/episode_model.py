@@ -73,12 +73,6 @@ DETERMINISTIC = EpisodeModel(aliasing=0.95)
 """The same for a policy that always takes its most probable action: in the same state it fails in the same way. It is
 below 1 because an agent that returns to a set may be in another of its states."""
 
-SEARCHING = EpisodeModel(aliasing=0.0)
-"""The same for lookahead, in the probability of a plan: after a failure it takes another action."""
-
-NEGLIGIBLE = 1e-4
-"""Later attempts with a smaller probability are not followed."""
-
 
 @dataclass(frozen=True)
 class AttemptModel:
@@ -114,15 +108,17 @@ class AttemptModel:
         return tuple(chances)
 
     def _arrivals(self, before: Float[np.ndarray, " T"], practised: float, mean: float) -> Float[np.ndarray, " T"]:
-        """The probability of arriving after each number of steps, given that of setting out after each."""
+        """The probability of arriving after each number of steps, given that of setting out after each.
+
+        The first attempt arrives after the steps of a success; each later one after those of another failure.
+        """
         chance, (success, failure) = self._shifted(practised), self.durations(practised, mean)
-        weight, by_chance = float(self.episode.attempt(chance)), 1.0 - float(self.episode.reliability(chance))
+        first, by_chance = float(self.episode.attempt(chance)), 1.0 - float(self.episode.reliability(chance))
         arrived = np.zeros_like(before)
-        for shift in range(success, len(arrived), failure):
-            arrived[shift:] += weight * before[:-shift]
-            weight *= by_chance
-            if weight < NEGLIGIBLE:
-                break
+        arrived[success:] = first * before[:-success]
+        for start in range(failure, len(arrived), failure):
+            again = arrived[start : start + failure]
+            again += by_chance * arrived[start - failure : start][: len(again)]
         return arrived
 
     def durations(self, c: float, mean: float) -> tuple[int, int]:

@@ -12,6 +12,7 @@ that is known.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -30,12 +31,6 @@ Success = Callable[[slice, Int[np.ndarray, "K A"], Float[np.ndarray, " K"]], Flo
 
 LEAST = 1e-3
 """Probabilities and values below count as this, and those above 1 − LEAST as that."""
-
-PRIOR_DEVIATION = 1.0
-"""Standard deviation of the weight around 0, before anything is measured."""
-
-GREATEST_WEIGHT = 10.0
-"""Weights lie between 0, with which values tell nothing, and this."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,15 +69,18 @@ def adjusted(c: Float[np.ndarray, " K"], weight: float, surplus: Float[np.ndarra
 def fitted_weight(
     c: Float[np.ndarray, " N"], surplus: Float[np.ndarray, " N"], reached: Bool[np.ndarray, " N"]
 ) -> float:
-    """The most probable weight, given which attempts arrived."""
+    """The most probable weight, given which attempts arrived; 0, with which values tell nothing, is the least.
+
+    Before anything is measured, it is distributed around 0 with a standard deviation of 1.
+    """
     sign, known = np.where(reached, 1.0, -1.0), log_odds(c)
 
     def loss(weight: float) -> float:
         odds = sign * (known + weight * surplus)
-        return float(np.logaddexp(0.0, -odds).sum() + (weight / PRIOR_DEVIATION) ** 2 / 2)
+        return float(np.logaddexp(0.0, -odds).sum() + weight**2 / 2)
 
-    found = minimize_scalar(loss, bounds=(0.0, GREATEST_WEIGHT), method="bounded")
-    return float(found.x) if found.fun < loss(0.0) else 0.0
+    found: Any = minimize_scalar(loss)
+    return max(float(found.x), 0.0)
 
 
 def success_from(
