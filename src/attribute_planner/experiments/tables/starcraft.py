@@ -1,6 +1,7 @@
 """Table 4 of the paper: build orders."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from attribute_planner.configuration import PRESETS
 from attribute_planner.experiments.run_specs.starcraft import VERSIONS
@@ -52,7 +53,12 @@ TABLE = Table(
         *_baselines("test tasks", "multi-step", 12.6, 2.3),
         *_baselines("curriculum", "curriculum", 18.9, 1.9),
         _random_explorer(),
-        _planner("AP, trained and executed as published", "paper", lambda _: PUBLISHED, published=True),
+        replace(
+            _planner("AP, trained and executed as published", "paper", lambda _: PUBLISHED, published=True),
+            below="c_π is the ratio of few attempts: the 14 million steps of practice are spread over half a million "
+            "transitions. The plans promise 35 % on average (`planned` in the records), and 9 % arrive. Execution is "
+            "not what fails: the shipped agent reaches 89 % when it is executed as published (docs/execution.md).",
+        ),
         _planner("AP, all our changes", "default", ours_in, published=False),
     ),
     (
