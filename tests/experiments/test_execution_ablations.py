@@ -1,0 +1,68 @@
+"""The table of what parts of execution are worth, on results that are made up, and one cell that is measured."""
+
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from attribute_planner.experiments.execution_ablations import (
+    CHANGES,
+    Cell,
+    difference,
+    main,
+    measure,
+    read_cells,
+    table,
+)
+
+
+def cell(change: str, solved: str, task: str = "build") -> Cell:
+    return Cell("somebody", task, change, 7, solved, 3.0, 1.0, {})
+
+
+def test_the_same_tasks_are_compared():
+    default, changed = cell("default", "1111" * 25), cell("no-time", "1110" * 25)
+    cost, margin = difference(default, changed)
+    assert cost == pytest.approx(25.0) and margin == pytest.approx(100 * 1.96 * 0.1875**0.5 / 10)
+    # As many successes, on other tasks: no difference, but an uncertain one.
+    cost, margin = difference(cell("default", "10" * 50), cell("no-time", "01" * 50))
+    assert cost == 0 and margin > 15
+    assert difference(default, default) == (0.0, 0.0)
+
+
+def test_the_table_shows_what_changes_cost_and_marks_what_is_significant():
+    cells = [
+        cell("default", "1" * 99 + "0"),
+        cell("no-time", "1" * 80 + "0" * 20),
+        cell("no-evidence", "1" * 98 + "00"),
+        cell("default", "1" * 100, task="craft"),
+    ]
+    head, _, default, *rows = table(cells).splitlines()
+    assert head == "| | somebody, build | somebody, craft |"
+    assert default == "| default, success in % | 99.0 | 100.0 |"
+    assert rows == ["| `no-time` | **−19.0** | |", "| `no-evidence` | −1.0 | |"]
+
+
+@pytest.mark.parametrize("name", [name for name, change in CHANGES.items() if change.replaced])
+def test_what_a_change_replaces_exists_and_differs(name: str):
+    for where, value in CHANGES[name].replaced.items():
+        module, _, attribute = where.partition(".")
+        found = import_module(f"attribute_planner.planning.{module}")
+        for each in attribute.split("."):
+            found = getattr(found, each)
+        assert found != value
+
+
+def test_a_change_is_measured_on_the_tasks_of_the_default_and_ends_with_the_cell(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    from attribute_planner.planning import search
+
+    monkeypatch.chdir(tmp_path)
+    before, records = search.NEAR_EQUAL, tmp_path / "records"
+    arguments = ["crafting", "--tasks", "1-step", "--episodes", "3", "--records", str(records), "--changes", "default"]
+    assert main(arguments) == 0
+    (found,) = read_cells(records)
+    assert (found.agent, found.task, found.change, len(found.solved)) == ("crafting", "1-step", "default", 3)
+    changed = measure("crafting", "1-step", "near-equal=0.1", 3)
+    assert set(changed.solved) <= {"0", "1"} and before == search.NEAR_EQUAL
