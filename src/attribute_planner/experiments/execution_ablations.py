@@ -152,8 +152,9 @@ def run(agents: Sequence[str], tasks: Sequence[str], changes: Sequence[str], epi
 
 
 def read_cells(records: Path) -> list[Cell]:
-    """All results in a folder."""
-    return [Cell(**json.loads(path.read_text(encoding="utf-8"))) for path in sorted(records.glob("*.json"))]
+    """The results in a folder; those of changes that are no longer possible are left out."""
+    cells = [Cell(**json.loads(path.read_text(encoding="utf-8"))) for path in sorted(records.glob("*.json"))]
+    return [cell for cell in cells if cell.change in CHANGES]
 
 
 def difference(default: Cell, changed: Cell) -> tuple[float, float]:
@@ -161,6 +162,13 @@ def difference(default: Cell, changed: Cell) -> tuple[float, float]:
     pairs = np.array([*default.solved]) == "1", np.array([*changed.solved]) == "1"
     worse = pairs[0].astype(float) - pairs[1]
     return 100 * float(worse.mean()), 100 * 1.96 * float(worse.std()) / np.sqrt(len(worse))
+
+
+def tables(cells: Sequence[Cell]) -> str:
+    """Two tables: agents with a forward model, to which other changes matter, and those without."""
+    looking_ahead = {cell.agent for cell in cells if CHANGES[cell.change].looking_ahead == (True,)}
+    groups = [[each for each in cells if (each.agent in looking_ahead) == wanted] for wanted in (False, True)]
+    return "\n\n".join(table(group) for group in groups if group)
 
 
 def table(cells: Sequence[Cell]) -> str:
@@ -200,7 +208,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     use_compilation_cache(WORK / COMPILED)
     run(options.agents or list(shipped_agents()), options.tasks, options.changes, options.episodes, options.records)
-    text = table(read_cells(options.records))
+    text = tables(read_cells(options.records))
     if options.docs is None:
         print(text)
     else:
