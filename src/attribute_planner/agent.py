@@ -22,9 +22,17 @@ from attribute_planner.models.policy import GoalPolicy
 from attribute_planner.phases.detect import DetectorError
 from attribute_planner.planning.belief import perceive
 from attribute_planner.planning.episode import Episode
-from attribute_planner.planning.episode_model import DETERMINISTIC, EPISODE_MODEL, AttemptModel, EpisodeModel
+from attribute_planner.planning.episode_model import EPISODE_MODEL, AttemptModel, EpisodeModel
 from attribute_planner.planning.execution import Execution
-from attribute_planner.planning.executor import EXECUTORS, NOTHING_MEASURED, Conduct, Executor, Parts, executor_named
+from attribute_planner.planning.executor import (
+    EXECUTORS,
+    NOTHING_MEASURED,
+    Conduct,
+    Executor,
+    Parts,
+    episode_model,
+    executor_named,
+)
 from attribute_planner.planning.plan import Plan, Planner
 from attribute_planner.ranges import check_seed, require_positive
 from attribute_planner.transitions.table import TransitionTable
@@ -237,7 +245,7 @@ class Agent:
     def planner_for(self, max_steps: int, executor: Executor = EXECUTORS["default"]) -> Planner:
         """The planner of an executor for episodes of `max_steps`. It is cached, with its distances to known goals."""
         horizon = float(max_steps) if executor.timed else np.inf
-        model = DETERMINISTIC if self.deterministic else EPISODE_MODEL
+        model = episode_model(executor, self.conduct, deterministic=self.deterministic) or EPISODE_MODEL
         if self.forward_model is not None and executor.lookahead:
             model = EpisodeModel(aliasing=0.0)  # after a failure, lookahead takes another action
         if (horizon, model) not in self._planners:

@@ -19,7 +19,7 @@ from attribute_planner.models.policy import GoalPolicy, PolicyOutput
 from attribute_planner.planning.episode import ARRIVED, DEVIATED, ENDED, GAVE_UP, ON_THE_WAY, Episode
 from attribute_planner.planning.episode_model import EPISODE_MODEL
 from attribute_planner.planning.execution import padded_rows, stacked
-from attribute_planner.planning.executor import EXECUTORS, Conduct, Executor, executor_named
+from attribute_planner.planning.executor import EXECUTORS, Conduct, Executor, episode_model, executor_named
 from attribute_planner.planning.posterior import Posterior
 from attribute_planner.planning.state_success import SuccessModel, log_odds
 from attribute_planner.transitions.table import TransitionTable
@@ -457,3 +457,25 @@ def test_each_other_executor_changes_one_part_of_the_default():
     for name, executor in EXECUTORS.items():
         changed = [each.name for each in fields(Executor) if getattr(executor, each.name) != each.default]
         assert len(changed) == {"paper": len(fields(Executor)), "default": 0}.get(name, 1)
+
+
+@pytest.mark.parametrize(
+    ("mode", "deterministic", "measured", "aliasing"),
+    [
+        ("default", False, None, 0.5),
+        ("default", True, None, 0.95),
+        ("default", False, 0.2, 0.2),
+        ("default", True, 0.2, 0.2),
+        ("no-measured-aliasing", False, 0.2, 0.5),
+        ("no-evidence", True, 0.2, 0.0),
+    ],
+)
+def test_failures_are_attributed_as_practice_has_measured(
+    mode: str, deterministic: bool, measured: float | None, aliasing: float
+):
+    model = episode_model(EXECUTORS[mode], Conduct(aliasing=measured), deterministic=deterministic)
+    assert model is not None and model.aliasing == aliasing
+
+
+def test_the_published_execution_has_no_evidence():
+    assert episode_model(EXECUTORS["paper"], Conduct(aliasing=0.2), deterministic=False) is None

@@ -80,7 +80,7 @@ CHANGES: dict[str, Change] = {
     "no-goal-relaxation": _mode("no-goal-relaxation", False),
     "aliasing=0.25": Change(replace(EXECUTORS["default"], model=EpisodeModel(aliasing=0.25))),
     "aliasing=0.9": Change(replace(EXECUTORS["default"], model=EpisodeModel(aliasing=0.9))),
-    "deterministic-aliasing=0.5": _constant("execution.DETERMINISTIC", EpisodeModel(aliasing=0.5)),
+    "deterministic-aliasing=0.5": _constant("executor.DETERMINISTIC", EpisodeModel(aliasing=0.5)),
     "near-equal=0": _constant("search.NEAR_EQUAL", 1e-9),
     "near-equal=0.1": _constant("search.NEAR_EQUAL", 0.1),
     "hypotheses=1": _constant("belief.HYPOTHESES", 1, True),

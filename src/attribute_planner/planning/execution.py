@@ -19,8 +19,7 @@ from attribute_planner.models.policy import GoalPolicy
 from attribute_planner.planning.active_episode import ActiveEpisode
 from attribute_planner.planning.belief import Belief, perceive
 from attribute_planner.planning.episode import Episode
-from attribute_planner.planning.episode_model import DETERMINISTIC, EPISODE_MODEL
-from attribute_planner.planning.executor import Executor, Parts
+from attribute_planner.planning.executor import Executor, Parts, episode_model
 from attribute_planner.planning.lookahead import consider
 from attribute_planner.planning.observation_search import ObservationSearch
 from attribute_planner.planning.plan import Planner
@@ -169,10 +168,8 @@ class Execution(Actor[Memory | None]):
         )
 
     def _posterior(self, goal: Goal) -> Posterior:
-        if self.executor.model is None:
-            return Published(self.planner, goal)
-        repeats = self.executor.model == EPISODE_MODEL and self.parts.deterministic
-        return Posterior(self.planner, goal, DETERMINISTIC if repeats else self.executor.model)
+        model = episode_model(self.executor, self.parts.conduct, deterministic=self.parts.deterministic)
+        return Published(self.planner, goal) if model is None else Posterior(self.planner, goal, model)
 
     def _film(self, memory: Memory, i: int) -> None:
         if self.camera is not None:

@@ -10,7 +10,7 @@ from attribute_planner.errors import unknown_name
 from attribute_planner.models.detector import AttributeDetector
 from attribute_planner.models.forward_model import ForwardModel
 from attribute_planner.models.policy import GoalPolicy
-from attribute_planner.planning.episode_model import EPISODE_MODEL, EpisodeModel
+from attribute_planner.planning.episode_model import DETERMINISTIC, EPISODE_MODEL, EpisodeModel
 from attribute_planner.planning.state_success import SuccessModel
 
 
@@ -32,6 +32,8 @@ class Executor:
     """Whether to act as in the nearest known set if there is no path and no forward model."""
     goal_relaxation: bool = True
     """Whether to relax a goal that no known set satisfies, if there is no forward model."""
+    measured_aliasing: bool = True
+    """Whether the default model has the share of aliasing that practice has measured, if it has."""
     state_success: bool = True
     """Whether the policy's values adjust c_π to the present state, if it learned off-policy."""
 
@@ -45,6 +47,7 @@ EXECUTORS: dict[str, Executor] = {
         observation_search=False,
         nearest_set=False,
         goal_relaxation=False,
+        measured_aliasing=False,
         state_success=False,
     ),
     "default": Executor(),
@@ -55,6 +58,7 @@ EXECUTORS: dict[str, Executor] = {
     "no-nearest-set": Executor(nearest_set=False),
     "no-goal-relaxation": Executor(goal_relaxation=False),
     "no-state-success": Executor(state_success=False),
+    "no-measured-aliasing": Executor(measured_aliasing=False),
     "no-evidence": Executor(model=EpisodeModel(aliasing=0.0)),
 }
 """The execution modes by name: Algorithm 2 as published, the default, and the default with one part changed."""
@@ -73,11 +77,13 @@ class Conduct(NamedTuple):
     repeatable: how often an action led to the same observation again in an episode.
     inverse_temperature: the factor of the policy's log probabilities with which it acts best (`phases.temperatures`).
     success: what the policy's values tell about success from a state; `None`: nothing.
+    aliasing: the share of failed attempts that is due to the state; `None`: not measured.
     """
 
     repeatable: float = 1.0
     inverse_temperature: float = 1.0
     success: SuccessModel | None = None
+    aliasing: float | None = None
 
 
 NOTHING_MEASURED = Conduct()
@@ -104,3 +110,12 @@ class Parts:
     model_error: float = 0.0
     stop_on_any_change: bool = True
     conduct: Conduct = NOTHING_MEASURED
+
+
+def episode_model(executor: Executor, conduct: Conduct, *, deterministic: bool) -> EpisodeModel | None:
+    """The evidence model of an executor, for an agent whose policy is deterministic or not; `None`: no evidence."""
+    if executor.model != EPISODE_MODEL:
+        return executor.model
+    if executor.measured_aliasing and conduct.aliasing is not None:
+        return EpisodeModel(conduct.aliasing)
+    return DETERMINISTIC if deterministic else EPISODE_MODEL

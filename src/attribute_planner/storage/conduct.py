@@ -21,6 +21,8 @@ WEIGHT = "value_weight"
 def conduct_arrays(conduct: Conduct) -> tuple[Arrays, dict[str, float]]:
     """The arrays and the note."""
     note = {"repeatable": conduct.repeatable, "inverse_temperature": conduct.inverse_temperature}
+    if conduct.aliasing is not None:
+        note["aliasing"] = conduct.aliasing
     model = conduct.success
     if model is None:
         return {}, note

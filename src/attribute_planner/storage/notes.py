@@ -52,7 +52,12 @@ PARTS: dict[str, dict[str, Check] | Check] = {
     "format": is_count,
     "agent_only": lambda value: value is True,
     "repeatable": is_fraction,
-    "conduct": {"repeatable": is_fraction, "inverse_temperature": is_factor, "value_weight": is_slope},
+    "conduct": {
+        "repeatable": is_fraction,
+        "inverse_temperature": is_factor,
+        "value_weight": is_slope,
+        "aliasing": is_fraction,
+    },
     "metrics": is_count,
     "model_edges": {},
     "detector": {"per_attribute": is_fractions, "full_set": is_fraction, "states": is_count},
