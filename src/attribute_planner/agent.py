@@ -22,7 +22,7 @@ from attribute_planner.models.policy import GoalPolicy
 from attribute_planner.phases.detect import DetectorError
 from attribute_planner.planning.belief import perceive
 from attribute_planner.planning.episode import Episode
-from attribute_planner.planning.episode_model import DETERMINISTIC, EPISODE_MODEL, SEARCHING, AttemptModel
+from attribute_planner.planning.episode_model import AttemptModel, episode_model
 from attribute_planner.planning.execution import Execution
 from attribute_planner.planning.executor import EXECUTORS, NOTHING_MEASURED, Conduct, Executor, Parts, executor_named
 from attribute_planner.planning.plan import Plan, Planner
@@ -102,7 +102,7 @@ class Agent:
     @property
     def max_steps(self) -> int:
         """Steps of the main task, or of an episode if there are no tasks."""
-        return self.env.task(None).max_steps if self.env.tasks else self.env.episode_steps
+        return self.env.max_steps
 
     def goal(self, goal: NamedGoal) -> Goal:
         """A goal given as `{"switch_0": "red", "marine": ">=2"}` or as `"switch_0=red marine>=2"`."""
@@ -238,9 +238,9 @@ class Agent:
         """The planner of an executor for episodes of `max_steps`. It is cached, with its distances to known goals."""
         horizon = float(max_steps) if executor.timed else np.inf
         if horizon not in self._planners:
-            model = DETERMINISTIC if self.deterministic else EPISODE_MODEL
-            if self.forward_model is not None and executor.lookahead:
-                model = SEARCHING
+            model = episode_model(
+                deterministic=self.deterministic, searches=self.forward_model is not None and executor.lookahead
+            )
             attempts = AttemptModel(model, self.max_attempt_steps, self.log_odds, self.slope)
             self._planners[horizon] = Planner(self.table, horizon, attempts=attempts)
         return self._planners[horizon]

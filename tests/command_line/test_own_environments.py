@@ -1,6 +1,7 @@
 """Environments of one's own on the command line: named as `module:function`, in training and afterwards."""
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -64,6 +65,27 @@ def test_a_graph_needs_no_environment(moved_run: Path, capsys: Printed):
     printed = json.loads(capsys.readouterr().out)
     assert (printed["sets"], printed["edges"]) == (5, 10)
     assert [step["n"] for step in printed["plan"]["steps"]] == [1, 2, 3]
+
+
+def test_a_graph_plans_with_the_probability_that_the_agent_gives(tmp_path: Path, capsys: Printed):
+    agent = replace(ring_agent(), env=ap.make(RING), log_odds=-1.0, slope=0.5)
+    save_agent(tmp_path / "ring", agent, TINY, seed=0)
+    plan = agent.plan({"n": 1}, "n=3")
+    assert 0 < plan.probability < 1 and plan.horizon == agent.max_steps
+    assert main(["graph", str(tmp_path / "ring"), "--goal", "n=3", "--start", "n=1", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["plan"]["probability"] == pytest.approx(plan.probability, rel=1e-6)
+    assert main(["graph", str(tmp_path / "ring"), "--goal", "n=3", "--start", "n=1"]) == 0
+    assert f"Plan from n=1: {plan}" in capsys.readouterr().out
+
+
+def test_a_run_that_does_not_say_how_long_episodes_are_is_planned_without_a_limit(run: Path, tmp_path: Path):
+    path = tmp_path / "older"
+    shutil.copytree(run, path)
+    described = json.loads((path / CONFIG).read_text())
+    del described["environment"]["max_steps"]
+    commit(path, {CONFIG: json.dumps(described).encode()})
+    assert RunDirectory(run).planner().graph.horizon == ap.make(RING).max_steps
+    assert RunDirectory(path).planner().graph.horizon == float("inf")
 
 
 def test_another_function_can_be_named(moved_run: Path, capsys: Printed):

@@ -110,6 +110,11 @@ class Environment(abc.ABC):
         del states, goals, max_steps
         return None
 
+    @property
+    def max_steps(self) -> int:
+        """Steps of the main task, or of an episode if there are no tasks: what plans are made for by default."""
+        return self.task(None).max_steps if self.tasks else self.episode_steps
+
     def task(self, name: str | None) -> Task:
         """The task with this name; the main task for `None`."""
         if name is None and not self.tasks:

@@ -76,6 +76,12 @@ below 1 because an agent that returns to a set may be in another of its states."
 SEARCHING = EpisodeModel(aliasing=0.0)
 """The same for lookahead, in the probability of a plan: after a failure it takes another action."""
 
+
+def episode_model(*, deterministic: bool, searches: bool) -> EpisodeModel:
+    """The model for the plans of an agent, by how its policy acts and whether it searches with a forward model."""
+    return SEARCHING if searches else DETERMINISTIC if deterministic else EPISODE_MODEL
+
+
 NEGLIGIBLE = 1e-4
 """Later attempts with a smaller probability are not followed."""
 
