@@ -95,6 +95,37 @@ def test_another_function_can_be_named(moved_run: Path, capsys: Printed):
     assert main(["evaluate", str(moved_run), "--episodes", "3", "--env", RING, "--json"]) == 0
 
 
+def test_an_environment_is_checked(capsys: Printed):
+    assert main(["check", RING, "--steps", "5", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert (report["environment"], report["steps"]) == (ap.make(RING).name, 5 * 8 * 4)
+    assert main(["check", RING, "--steps", "5"]) == 0
+    assert capsys.readouterr().out == f"{ap.check_environment(ap.make(RING), steps=5)}\n"
+
+
+def test_a_fault_that_a_check_finds_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Printed):
+    module = tmp_path / "my_faulty_rooms.py"
+    module.write_text(
+        "import attribute_planner as ap\n"
+        "import gymnasium\n"
+        "def make():\n"
+        "    return ap.from_gymnasium(lambda: gymnasium.make('CartPole-v1'), attributes=[ap.Attribute('far')],\n"
+        "        describe=lambda observation, info, env: {'near': True})\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    assert main(["check", "my_faulty_rooms:make"]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "describe" in line and "'near'" in line and "There are: far" in line
+
+
+def test_commands_name_the_files_that_they_write(run: Path, tmp_path: Path, capsys: Printed):
+    for command, options in (("graph", "--export"), ("diagnose", "--report")):
+        path = tmp_path / ("graph.dot" if command == "graph" else "diagnosis.html")
+        episodes = [] if command == "graph" else ["--episodes", "0"]
+        assert main([command, str(run), options, str(path), *episodes]) == 0
+        assert path.exists() and capsys.readouterr().err == f"Wrote {path}.\n"
+
+
 def test_training_takes_a_function(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Printed):
     (tmp_path / "my_rooms.py").write_text("from tests.probes import new_ring as make_ring\n")
     monkeypatch.chdir(tmp_path)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from attribute_planner.command_line.arguments import OptionalGoal, OptionalPath, Run
-from attribute_planner.command_line.printing import console, print_json, print_table
+from attribute_planner.command_line.printing import console, print_json, print_table, say_written
 
 
 def graph(
@@ -40,6 +40,7 @@ def graph(
     plan = None if goal is None else _plan(directory.planner(), table, goal, start)
     if export is not None:
         _export(export, table, plan)
+        say_written(export)
     described = describe_graph(table, edges)
     if json:
         print_json(described if plan is None else {**described, "plan": plan.to_json()})
@@ -52,7 +53,7 @@ def graph(
         shown = [(row["from"], row["change"], f"{row['probability']:.3f}", round(row["attempts"], 1)) for row in rows]
         print_table(("from", "change", "c_π", "attempts"), shown, title)
     if plan is not None:
-        console.print(f"Plan from {_words(plan.steps[0])}: {plan}", markup=False)
+        console.print(f"Plan from {_words(plan.steps[0])}: {plan}", markup=False, soft_wrap=True)
     return 0
 
 
