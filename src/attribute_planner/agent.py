@@ -9,7 +9,7 @@ import jax
 import numpy as np
 
 from attribute_planner.aliasing.records import AttemptRecord
-from attribute_planner.attributes import AttributeSpace, Goal, Value, goal_from_names, parse_goal
+from attribute_planner.attributes import AttributeSpace, Goal, Value, goal_from_names
 from attribute_planner.environments.hidden_attributes import without_hidden_attributes
 from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.tasks import Task
@@ -106,8 +106,7 @@ class Agent:
 
     def goal(self, goal: NamedGoal) -> Goal:
         """A goal given as `{"switch_0": "red", "marine": ">=2"}` or as `"switch_0=red marine>=2"`."""
-        space = self.env.attributes
-        return parse_goal(space, goal) if isinstance(goal, str) else goal_from_names(space, goal)
+        return goal_from_names(self.env.attributes, goal)
 
     def plan(self, attributes: Mapping[str, Value], goal: NamedGoal) -> Plan:
         """The most probable path from a complete attribute set to a goal, which may be partial.

@@ -18,7 +18,7 @@ from attribute_planner.budget import budget
 from attribute_planner.configuration import TrainConfig, config_for
 from attribute_planner.data.attempt_log import AttemptLog
 from attribute_planner.data.dataset import Dataset
-from attribute_planner.environments.interface import Environment
+from attribute_planner.environments.interface import Environment, require_environment
 from attribute_planner.environments.recorded import RecordedEnvironment
 from attribute_planner.environments.registry import make
 from attribute_planner.environments.workers.choice import choose_num_workers
@@ -94,10 +94,7 @@ def train(
         raise ConfigurationError("A resumed run keeps its own settings: refine cannot be given with resume.")
     fix_threads(RunDirectory(run_dir).threads if resume and run_dir is not None else None)
     env = make(env) if isinstance(env, str) else env
-    if not isinstance(env, Environment):
-        raise ConfigurationError(
-            f"train needs an environment (ap.make, ap.from_gymnasium), not a {type(env).__name__}."
-        )
+    require_environment(env, "train")
     if tensorboard and run_dir is None:
         raise ConfigurationError("TensorBoard events are written into the run directory: say which, with run_dir=….")
     with run_lock(run_dir, resume=resume), ExitStack() as stack:

@@ -71,7 +71,7 @@ def test_a_value_is_given_by_name_or_number(attribute, value, index):
 )
 def test_a_value_that_does_not_exist_is_an_error_that_lists_those_that_do(attribute, value):
     shown = ", ".join(str(each) for each in attribute.values)
-    with pytest.raises(UnknownNameError, match=f"no value of attribute '{attribute.name}'.*There are: {shown}"):
+    with pytest.raises(UnknownNameError, match=f"Attribute '{attribute.name}' has no value.*There are: {shown}"):
         attribute.encode(value)
 
 

@@ -148,7 +148,7 @@ def test_training_takes_a_function(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     ("name", "message"),
     [
         ("nowhere:make", "there is no module 'nowhere'"),
-        ("my_faults:mke", "no function in my_faults 'mke'. Did you mean 'make'"),
+        ("my_faults:mke", "Module my_faults has no function 'mke'. Did you mean 'make'"),
         ("my_faults:make", "my_faults:make returned a dict, which is not an environment of attribute_planner"),
         ("my_faults:fail", "my_faults:fail failed: ZeroDivisionError: integer division or modulo by zero"),
         ("my_faults:number", "my_faults:number is a int, not a function"),

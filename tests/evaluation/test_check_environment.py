@@ -299,6 +299,21 @@ def test_every_step_of_the_check_counts():
     assert not any("noise=True" in each for each in report.warnings)
 
 
+@pytest.mark.parametrize(("scale", "warned"), [(1.0, False), (1.5, True)])
+def test_observations_outside_their_space_are_warned_of(scale: float, warned: bool):
+    class Scaled(Colours):
+        observation_space = gymnasium.spaces.Box(0.0, 1.0, (2,), np.float32)
+
+        def seen(self) -> np.ndarray:
+            return np.array([self.lit, self.colour], np.float32) * np.float32(scale)
+
+    env = ap.from_gymnasium(
+        Scaled, attributes=[ap.Attribute("lit")], describe=lambda seen, info, env: {"lit": seen[0] > 0.5}
+    )
+    warnings = check_environment(env, steps=5).warnings
+    assert ("the observation had values from 0 to 1.5; its space says 0 to 1." in warnings) == warned
+
+
 def test_some_of_the_goals_of_a_task_ask_for_unseen_values():
     warnings = check_environment(colours(), steps=20).warnings
     assert any("of 32 goals ask for colour=blue, not seen in 640 random steps" in each for each in warnings)

@@ -79,7 +79,7 @@ class Attribute:
             return names.index(text)
         if not self.is_integer and text.isdecimal() and int(text) < self.size:
             return int(text)
-        raise unknown_name(f"value of attribute {self.name!r}", value, self._shown_values())
+        raise unknown_name("value", value, self._shown_values(), of=f"Attribute {self.name!r}")
 
     def decode(self, index: int | np.integer) -> Value:
         """The value at an index: a bool, an int or a name, depending on the kind of attribute."""

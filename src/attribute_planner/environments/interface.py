@@ -49,6 +49,11 @@ class Environment(abc.ABC):
         """Observation of the agent, or of each unit if there are several."""
 
     @property
+    def observation_bounds(self) -> tuple[tuple[float, float], ...] | None:
+        """The lowest and the highest value of each part of a `FlatSpec`, as declared; `None` if they are not known."""
+        return None
+
+    @property
     @abc.abstractmethod
     def actions(self) -> ActionSpace:
         """Action space of the agent, or of each unit."""
@@ -122,8 +127,14 @@ class Environment(abc.ABC):
         if name is None:
             return next(iter(self.tasks.values()))
         if name not in self.tasks:
-            raise unknown_name(f"task of {self.name}", name, self.tasks)
+            raise unknown_name("task", name, self.tasks, of=self.name)
         return self.tasks[name]
+
+
+def require_environment(env: object, of: str) -> None:
+    """An error of one line if what a function `of` the package was given is not an environment."""
+    if not isinstance(env, Environment):
+        raise ConfigurationError(f"{of} needs an environment (ap.make, ap.from_gymnasium), not a {type(env).__name__}.")
 
 
 class PureEnvironment(Environment):

@@ -20,7 +20,7 @@ from attribute_planner.environments.contract import (
     check_goals,
     check_image,
 )
-from attribute_planner.environments.interface import Environment, PureEnvironment
+from attribute_planner.environments.interface import Environment, PureEnvironment, require_environment
 from attribute_planner.environments.purity import check_purity
 from attribute_planner.environments.spaces import Action, Observation
 from attribute_planner.environments.tasks import Task, is_solved_at_start
@@ -33,7 +33,7 @@ from attribute_planner.evaluation.attribute_report import (
 )
 from attribute_planner.evaluation.checked_vector_env import CheckedVectorEnv, Observed
 from attribute_planner.evaluation.evaluate import draw_starts_and_goals
-from attribute_planner.evaluation.observation_report import observation_lines
+from attribute_planner.evaluation.observation_report import bounds_warnings, observation_lines
 from attribute_planner.ranges import require_positive
 
 Key = jax.Array
@@ -94,6 +94,7 @@ def check_environment(env: Environment, steps: int = 200, seed: int = 0) -> Envi
 
     An error is raised at any fault.
     """
+    require_environment(env, "check_environment")
     require_positive("steps", steps)
     action_key, purity_key, step_key, partial_key, task_key = jax.random.split(jax.random.key(seed), 5)
     replay_key = jax.random.fold_in(step_key, 1)
@@ -116,7 +117,8 @@ def check_environment(env: Environment, steps: int = 200, seed: int = 0) -> Envi
         image = _image_size(env, envs)
     finally:
         envs.close()
-    observed = envs.observed
+    observed, seen = envs.observed, np.concatenate(envs.flat)
+    remarks = [*bounds_warnings(env.observation, env.observation_bounds, seen), *remarks]
     return EnvironmentReport(
         environment=env.name,
         steps=observed.steps,
@@ -124,7 +126,7 @@ def check_environment(env: Environment, steps: int = 200, seed: int = 0) -> Envi
         attribute_sets=len(observed.sets) if env.has_attribute_fn else None,
         transitions=len(observed.transitions) if env.has_attribute_fn else None,
         step_limit=f"{env.episode_steps:,} steps, {env.step_limit_source}",
-        observation=observation_lines(env.observation, np.concatenate(envs.flat)),
+        observation=observation_lines(env.observation, seen),
         tasks=tuple(env.tasks),
         image=image,
         warnings=(*_warnings(env, observed), *remarks),
