@@ -2,6 +2,7 @@
 
 import sys
 from dataclasses import replace
+from inspect import unwrap
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -191,6 +192,7 @@ def test_recorded_episodes_are_a_dataset(tmp_path: Path):
         ({"actions": np.zeros(3, int)}, "recorded episode 0: there are 3 actions, but 20 terminations"),
         ({"observations": np.zeros((20, 2), int)}, "there are 20 actions and 20 observations, not one more"),
         ({"observations": np.full((21, 2), 9)}, "recorded episode 0: .*9"),
+        ({"observations": {"at": np.zeros((21, 2), int)}}, "recorded episode 0: step 0: observation: it has shape"),
         ({"actions": np.full(20, 5)}, "action 5 is not in the action space"),
         ({"terminations": None}, "recorded episode 0: it has no terminations"),
     ],
@@ -199,6 +201,19 @@ def test_faults_of_recorded_episodes_are_said(change: dict[str, Any], message: s
     (episode,) = recorded_episodes(1)
     with pytest.raises(ConfigurationError, match=message):
         ap.Dataset.from_minari([{**episode, **change}], tmp_path / "data", env=line())
+
+
+def test_an_error_of_describe_in_recorded_episodes_names_the_step(tmp_path: Path):
+    env = ap.from_gymnasium(
+        Line, attributes=ATTRIBUTES, describe=lambda seen, info, env: {"place": env.place, "lit": bool(seen[1])}
+    )
+    with pytest.raises(ConfigurationError, match=r"^recorded episode 0: step 0: describe: AttributeError: 'NoneType'"):
+        ap.Dataset.from_minari(recorded_episodes(1), tmp_path / "data", env=env)
+
+
+def test_a_logger_must_be_a_function():
+    with pytest.raises(ConfigurationError, match=r"^logger must be a function of a dictionary of metrics, not a str"):
+        unwrap(ap.train)(line(), logger="wandb")
 
 
 def test_a_file_of_minari_needs_h5py(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -95,6 +95,10 @@ def train(
     fix_threads(RunDirectory(run_dir).threads if resume and run_dir is not None else None)
     env = make(env) if isinstance(env, str) else env
     require_environment(env, "train")
+    if logger is not None and not callable(logger):
+        raise ConfigurationError(
+            f"logger must be a function of a dictionary of metrics, not a {type(logger).__name__}."
+        )
     if tensorboard and run_dir is None:
         raise ConfigurationError("TensorBoard events are written into the run directory: say which, with run_dir=….")
     with run_lock(run_dir, resume=resume), ExitStack() as stack:

@@ -190,3 +190,15 @@ def test_one_hot_form_by_hand():
     expected = [[0, 0, 1, 1, 0, 0, 1, 0], [0, 0, 0, 0, 1, 0, 0, 0]]
     np.testing.assert_array_equal(SPACE.one_hot(jnp.array([[2, 0, 1], [-1, 1, -1]])), expected)
     assert SPACE.offsets.tolist() == [0, 3, 5]
+
+
+def test_a_space_is_shown_by_names_and_values():
+    space = AttributeSpace(
+        (
+            Attribute("lit"),
+            Attribute("kettle", ("empty", "hot")),
+            Attribute("n", range(7)),
+            Attribute("c", tuple("abcdefghi")),
+        )
+    )
+    assert repr(space) == "AttributeSpace(lit, kettle=empty|hot, n=0 … 6, c=a … i)"

@@ -80,6 +80,15 @@ def test_a_long_metric_leaves_room_for_the_bar(monkeypatch: pytest.MonkeyPatch):
         assert re.search(rf"{phase} ━+ *{share} .*\n *{metric}", shown)
 
 
+def test_learning_from_recorded_steps_shows_its_loss(capsys: pytest.CaptureFixture[str]):
+    bars = ProgressBars()
+    bars.show("practise", 0.5, {"steps": 0, "q_loss": 0.5})
+    bars.show("practise", 1.0, {"steps": 0, "q_loss": 0.25})
+    bars.close()
+    assert capsys.readouterr().err.splitlines()[-1].split() == ["practise", "100%", "loss", "0.250"]
+    assert shown_metrics("practise", {"q_loss": 0.25, "success": 0.5}) == "50.0% of attempts succeed"
+
+
 def test_zeros_are_shown_in_words():
     counted = {"sets": 2, "unseen_values": 0, "workers": 2, "worker_restarts": 0}
     assert shown_metrics("explore", counted) == "2 sets, all declared values seen, 2 workers"

@@ -11,6 +11,8 @@ from attribute_planner.errors import ConfigurationError, UnknownNameError, unkno
 Value = str | int | bool
 
 MAX_VALUES = 2**16
+MAX_SHOWN = 8
+"""More names of values than these are not listed in short."""
 
 
 @no_type_check  # wrong values raise a `ConfigurationError`
@@ -50,6 +52,12 @@ class Attribute:
             raise ConfigurationError(
                 f"Attribute {self.name!r} names a value twice: {', '.join(map(str, self.values))}."
             )
+
+    def __str__(self) -> str:
+        if self.is_binary:
+            return self.name
+        ends = f"{self.values[0]} … {self.values[-1]}"
+        return f"{self.name}={ends if self.is_integer or self.size > MAX_SHOWN else '|'.join(map(str, self.values))}"
 
     @property
     def is_binary(self) -> bool:

@@ -26,6 +26,7 @@ SHOWN = {
     "inverse": {"loss": "loss {:.3f}"},
     "practise": {
         "success": "{:.1%} of attempts succeed",
+        "q_loss": "loss {:.3f}",
         "goals_reached": "last measurement: {:.0%} of goals reached",
         "weakest_edge": "weakest edge on plans: {}",
         **SPEED,
@@ -39,6 +40,9 @@ SHOWN = {
 
 AT_ZERO = {"unseen_values": "all declared values seen", "worker_restarts": ""}
 """What is shown in place of a zero."""
+
+UNLESS = {"q_loss": "success"}
+"""What is shown only without another metric: recorded steps are learned from without attempts."""
 
 SECONDS_BETWEEN_LINES = 10.0
 
@@ -83,7 +87,8 @@ class ProgressBars:
         since, self._last_report = now - self._last_report, now
         if "steps" not in before or "steps" not in metrics or since <= 0:
             return {}
-        return {"steps_per_second": (metrics["steps"] - before["steps"]) / since}
+        taken = metrics["steps"] - before["steps"]
+        return {"steps_per_second": taken / since} if taken else {}
 
     def _print_line(self, phase: str, done: float, metric: str) -> None:
         now = time.monotonic()
@@ -94,7 +99,11 @@ class ProgressBars:
 
 def shown_metrics(phase: str, metrics: dict[str, Any]) -> str:
     """The metrics of a phase in words."""
-    known = ((name, text, metrics[name]) for name, text in SHOWN[phase].items() if name in metrics)
+    known = (
+        (name, text, metrics[name])
+        for name, text in SHOWN[phase].items()
+        if name in metrics and UNLESS.get(name) not in metrics
+    )
     words = (AT_ZERO[name] if name in AT_ZERO and not value else text.format(value) for name, text, value in known)
     return ", ".join(filter(None, words))
 
