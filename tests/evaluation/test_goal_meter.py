@@ -76,7 +76,7 @@ def test_measurements_go_on_while_they_take_a_small_share_of_the_time(monkeypatc
     monkeypatch.setattr(goal_meter, "agent_so_far", lambda *arguments: ring_agent())
     monkeypatch.setattr(goal_meter, "pursue_random_goals", pursue)
     meter = GoalMeter(RING, TINY, key=jax.random.key(0))
-    progress, measured = Progress(practised=practised_on_the_ring()), []
+    progress, measured = Progress(practised=practised_on_the_ring()._replace(steps=100)), []
     for now in np.arange(0.0, 300.0, 10.0).tolist():
         if meter.measure_if_due(progress):
             measured.append(now - 2.0)
