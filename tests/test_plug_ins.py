@@ -2,6 +2,7 @@
 
 import sys
 from dataclasses import replace
+from inspect import unwrap
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -131,6 +132,25 @@ def test_training_measures_a_policy_of_ones_own(tmp_path: Path):
     assert ap.load(tmp_path / "run", env, policy=Walker()).table.num_edges == agent.table.num_edges
 
 
+@pytest.mark.parametrize(
+    ("predict", "message"),
+    [
+        (
+            lambda seen, goal: seen["observation"],
+            r"^SimpleNamespace\.predict\(observation, goal\): IndexError: only integers",
+        ),
+        (lambda seen, goal: 7, r"^predict returned 7; actions are 0 to 2\.$"),
+    ],
+)
+def test_an_error_of_a_policy_of_ones_own_is_one_line(predict: Any, message: str, capfd: pytest.CaptureFixture[str]):
+    env, policy = line(), SimpleNamespace(predict=predict)
+    with pytest.raises(ConfigurationError, match=message) as caught:
+        ap.train(env, policy=policy, config=small(env))  # pyright: ignore[reportArgumentType]
+    assert "\n" not in str(caught.value) and "pure_callback" not in capfd.readouterr().err
+    agent = ap.train(env, policy=Walker(), config=small(env))  # the error is not raised twice
+    assert agent.table.num_edges
+
+
 def recorded_episodes(count: int = 60, length: int = 20) -> list[dict[str, np.ndarray]]:
     """Random episodes, as Minari stores them."""
     random, env, episodes = np.random.default_rng(0), Line(), []
@@ -172,6 +192,7 @@ def test_recorded_episodes_are_a_dataset(tmp_path: Path):
         ({"actions": np.zeros(3, int)}, "recorded episode 0: there are 3 actions, but 20 terminations"),
         ({"observations": np.zeros((20, 2), int)}, "there are 20 actions and 20 observations, not one more"),
         ({"observations": np.full((21, 2), 9)}, "recorded episode 0: .*9"),
+        ({"observations": {"at": np.zeros((21, 2), int)}}, "recorded episode 0: step 0: observation: it has shape"),
         ({"actions": np.full(20, 5)}, "action 5 is not in the action space"),
         ({"terminations": None}, "recorded episode 0: it has no terminations"),
     ],
@@ -180,6 +201,19 @@ def test_faults_of_recorded_episodes_are_said(change: dict[str, Any], message: s
     (episode,) = recorded_episodes(1)
     with pytest.raises(ConfigurationError, match=message):
         ap.Dataset.from_minari([{**episode, **change}], tmp_path / "data", env=line())
+
+
+def test_an_error_of_describe_in_recorded_episodes_names_the_step(tmp_path: Path):
+    env = ap.from_gymnasium(
+        Line, attributes=ATTRIBUTES, describe=lambda seen, info, env: {"place": env.place, "lit": bool(seen[1])}
+    )
+    with pytest.raises(ConfigurationError, match=r"^recorded episode 0: step 0: describe: AttributeError: 'NoneType'"):
+        ap.Dataset.from_minari(recorded_episodes(1), tmp_path / "data", env=env)
+
+
+def test_a_logger_must_be_a_function():
+    with pytest.raises(ConfigurationError, match=r"^logger must be a function of a dictionary of metrics, not a str"):
+        unwrap(ap.train)(line(), logger="wandb")
 
 
 def test_a_file_of_minari_needs_h5py(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -9,7 +9,7 @@ import jax
 import numpy as np
 
 from attribute_planner.aliasing.records import AttemptRecord
-from attribute_planner.attributes import AttributeSpace, Goal, Value, goal_from_names, parse_goal
+from attribute_planner.attributes import AttributeSpace, Goal, Value, goal_from_names
 from attribute_planner.environments.hidden_attributes import without_hidden_attributes
 from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.tasks import Task
@@ -22,7 +22,7 @@ from attribute_planner.models.policy import GoalPolicy
 from attribute_planner.phases.detect import DetectorError
 from attribute_planner.planning.belief import perceive
 from attribute_planner.planning.episode import Episode
-from attribute_planner.planning.episode_model import EPISODE_MODEL, AttemptModel, EpisodeModel
+from attribute_planner.planning.episode_model import AttemptModel, EpisodeModel
 from attribute_planner.planning.execution import Execution
 from attribute_planner.planning.executor import (
     EXECUTORS,
@@ -30,8 +30,8 @@ from attribute_planner.planning.executor import (
     Conduct,
     Executor,
     Parts,
-    episode_model,
     executor_named,
+    plan_model,
 )
 from attribute_planner.planning.plan import Plan, Planner
 from attribute_planner.ranges import check_seed, require_positive
@@ -110,12 +110,11 @@ class Agent:
     @property
     def max_steps(self) -> int:
         """Steps of the main task, or of an episode if there are no tasks."""
-        return self.env.task(None).max_steps if self.env.tasks else self.env.episode_steps
+        return self.env.max_steps
 
     def goal(self, goal: NamedGoal) -> Goal:
         """A goal given as `{"switch_0": "red", "marine": ">=2"}` or as `"switch_0=red marine>=2"`."""
-        space = self.env.attributes
-        return parse_goal(space, goal) if isinstance(goal, str) else goal_from_names(space, goal)
+        return goal_from_names(self.env.attributes, goal)
 
     def plan(self, attributes: Mapping[str, Value], goal: NamedGoal) -> Plan:
         """The most probable path from a complete attribute set to a goal, which may be partial.
@@ -245,9 +244,8 @@ class Agent:
     def planner_for(self, max_steps: int, executor: Executor = EXECUTORS["default"]) -> Planner:
         """The planner of an executor for episodes of `max_steps`. It is cached, with its distances to known goals."""
         horizon = float(max_steps) if executor.timed else np.inf
-        model = episode_model(executor, self.conduct, deterministic=self.deterministic) or EPISODE_MODEL
-        if self.forward_model is not None and executor.lookahead:
-            model = EpisodeModel(aliasing=0.0)  # after a failure, lookahead takes another action
+        looks_ahead = self.forward_model is not None
+        model = plan_model(executor, self.conduct, deterministic=self.deterministic, looks_ahead=looks_ahead)
         if (horizon, model) not in self._planners:
             attempts = AttemptModel(model, self.max_attempt_steps, self.log_odds, self.slope)
             self._planners[horizon, model] = Planner(self.table, horizon, attempts=attempts)

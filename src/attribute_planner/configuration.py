@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 import jax
 import numpy as np
 
-from attribute_planner.environments.interface import Environment
+from attribute_planner.environments.interface import Environment, require_environment
 from attribute_planner.environments.spaces import Box, Mixed
 from attribute_planner.environments.spec import EnvironmentSpec
 from attribute_planner.errors import ConfigurationError, unknown_name
@@ -255,6 +255,7 @@ def is_small(spec: EnvironmentSpec) -> bool:
 
 def config_for(env: Environment) -> TrainConfig:
     """The settings that `train` uses for an environment: its preset, or settings that follow from its specification."""
+    require_environment(env, "config_for")
     return default_config(env.name) if env.name in PRESETS else host_config(env.spec)
 
 

@@ -71,14 +71,18 @@ def one_line(text: str) -> str:
     return text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]}…"
 
 
-def unknown_name(kind: str, name: object, known: Iterable[object]) -> UnknownNameError:
-    """The error for `name`, which is not a `kind`: lists those that exist, at most the first few, and suggests one."""
+def unknown_name(kind: str, name: object, known: Iterable[object], *, of: str = "") -> UnknownNameError:
+    """The error for `name`, which is not a `kind`: lists those that exist, at most the first few, and suggests one.
+
+    of: what would have it, as the subject of the sentence.
+    """
     names = [str(each) for each in known]
     guess = get_close_matches(str(name), names, n=1)
     hint = f" Did you mean {guess[0]!r}?" if guess else ""
     if len(names) > MOST_LISTED:
         names = [*names[:FIRST_OF_MANY], f"and {len(names) - FIRST_OF_MANY} more"]
-    return UnknownNameError(f"There is no {kind} {str(name)!r}.{hint} There are: {', '.join(names) or '(none)'}.")
+    missing = f"{of} has" if of else "There is"
+    return UnknownNameError(f"{missing} no {kind} {str(name)!r}.{hint} There are: {', '.join(names) or '(none)'}.")
 
 
 MOST_LISTED, FIRST_OF_MANY = 40, 10

@@ -18,7 +18,7 @@ from attribute_planner.budget import budget
 from attribute_planner.configuration import TrainConfig, config_for
 from attribute_planner.data.attempt_log import AttemptLog
 from attribute_planner.data.dataset import Dataset
-from attribute_planner.environments.interface import Environment
+from attribute_planner.environments.interface import Environment, require_environment
 from attribute_planner.environments.recorded import RecordedEnvironment
 from attribute_planner.environments.registry import make
 from attribute_planner.environments.workers.choice import choose_num_workers
@@ -94,9 +94,10 @@ def train(
         raise ConfigurationError("A resumed run keeps its own settings: refine cannot be given with resume.")
     fix_threads(RunDirectory(run_dir).threads if resume and run_dir is not None else None)
     env = make(env) if isinstance(env, str) else env
-    if not isinstance(env, Environment):
+    require_environment(env, "train")
+    if logger is not None and not callable(logger):
         raise ConfigurationError(
-            f"train needs an environment (ap.make, ap.from_gymnasium), not a {type(env).__name__}."
+            f"logger must be a function of a dictionary of metrics, not a {type(logger).__name__}."
         )
     if tensorboard and run_dir is None:
         raise ConfigurationError("TensorBoard events are written into the run directory: say which, with run_dir=….")

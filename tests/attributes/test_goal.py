@@ -62,9 +62,9 @@ def test_a_name_without_a_value_is_enough_only_for_binary_attributes():
     [
         ("shape=round", "no attribute 'shape'.*There are: colour, lamp, n"),
         ("colour=grene", r"Did you mean 'green'\? There are: red, green, blue"),
-        ("colour=", "no value of attribute 'colour' ''"),
+        ("colour=", "Attribute 'colour' has no value ''"),
         ("=red", "no attribute ''"),
-        ("colour=red=blue", "no value of attribute 'colour' 'red=blue'"),
+        ("colour=red=blue", "Attribute 'colour' has no value 'red=blue'"),
     ],
 )
 def test_unknown_names_and_values_list_what_exists(text, message):

@@ -71,7 +71,7 @@ def test_a_value_is_given_by_name_or_number(attribute, value, index):
 )
 def test_a_value_that_does_not_exist_is_an_error_that_lists_those_that_do(attribute, value):
     shown = ", ".join(str(each) for each in attribute.values)
-    with pytest.raises(UnknownNameError, match=f"no value of attribute '{attribute.name}'.*There are: {shown}"):
+    with pytest.raises(UnknownNameError, match=f"Attribute '{attribute.name}' has no value.*There are: {shown}"):
         attribute.encode(value)
 
 
@@ -190,3 +190,15 @@ def test_one_hot_form_by_hand():
     expected = [[0, 0, 1, 1, 0, 0, 1, 0], [0, 0, 0, 0, 1, 0, 0, 0]]
     np.testing.assert_array_equal(SPACE.one_hot(jnp.array([[2, 0, 1], [-1, 1, -1]])), expected)
     assert SPACE.offsets.tolist() == [0, 3, 5]
+
+
+def test_a_space_is_shown_by_names_and_values():
+    space = AttributeSpace(
+        (
+            Attribute("lit"),
+            Attribute("kettle", ("empty", "hot")),
+            Attribute("n", range(7)),
+            Attribute("c", tuple("abcdefghi")),
+        )
+    )
+    assert repr(space) == "AttributeSpace(lit, kettle=empty|hot, n=0 … 6, c=a … i)"

@@ -178,7 +178,7 @@ def test_a_goal_that_is_satisfied_already_is_no_failure(run: Path, start: dict[s
     ("arguments", "message"),
     [
         (["--goal", "switch_9=red"], r"no attribute 'switch_9'.*There are: switch_0, switch_1, switch_2, switch_3"),
-        (["--goal", "switch_0=pink"], r"no value of attribute 'switch_0' 'pink'.*There are: red, green, blue, yellow"),
+        (["--goal", "switch_0=pink"], r"Attribute 'switch_0' has no value 'pink'.*There are: red, green, blue, yellow"),
         (["--goal", "switch_0=red switch_0=blue"], "contradicts itself: switch_0 cannot be red and blue at once"),
         (["--goal", ""], "The goal is empty"),
         (["--goal", "switch_0"], "'switch_0' needs a value"),
@@ -231,7 +231,7 @@ def test_evaluate_tells_programs_success_and_interval(run: Path, capsys: Printed
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--task", "2-step"], r"no task of switches '2-step'. Did you mean '1-step'\? There are: multi-step, 1-step"),
+        (["--task", "2-step"], r"switches has no task '2-step'. Did you mean '1-step'\? There are: multi-step, 1-step"),
         (["--episodes", "0"], "episodes must be greater than zero"),
         (["--episodes", "-3"], "episodes must be greater than zero"),
     ],

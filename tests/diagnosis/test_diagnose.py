@@ -181,6 +181,8 @@ def test_a_diagnosis_has_a_json_form_and_known_kinds():
     saved = json.loads(json.dumps(found.to_json()))
     assert saved["findings"][0]["kind"] in KINDS and saved["findings"][0]["evidence"]["attempts"] == 1000
     assert str(Diagnosis([])) == "No cause of failures was found."
+    measured = [Measured("task", 20, 20, 0.996)]
+    assert str(Diagnosis([], measured)).startswith("task: 20 of 20 episodes succeed, more than 99 % planned\n")
 
 
 @pytest.mark.parametrize(("successes", "said"), [(20, True), (19, False)])

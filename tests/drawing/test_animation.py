@@ -6,6 +6,7 @@ import pytest
 from PIL import Image
 
 from attribute_planner.agent import Agent
+from attribute_planner.attributes import Attribute, AttributeSpace
 from attribute_planner.drawing.animation import (
     CAPTION_HEIGHT,
     LAST_FRAME_SECONDS,
@@ -16,7 +17,8 @@ from attribute_planner.drawing.animation import (
 from attribute_planner.environments.graph_world import Place
 from attribute_planner.errors import ConfigurationError
 from attribute_planner.planning.episode import Episode
-from tests.probes import RING, Hosted, Oracle, numbers, table_of
+from attribute_planner.planning.plan import Planner
+from tests.probes import RING, Hosted, Oracle, numbers, partial_goal, table_of
 
 TABLE = table_of(numbers(5), [((i,), ((i + step) % 5,), 0.9) for i in range(5) for step in (1, -1)])
 
@@ -46,10 +48,21 @@ def test_a_failure_looks_different_from_a_success(episode: Episode):
     assert (won != lost).any()
 
 
+def test_small_images_are_enlarged_so_that_captions_fit(episode: Episode):
+    """Pixels are repeated; the caption is that of a wide image, as far as it fits."""
+    small = replace(episode, frames=[frame[:30, :64] for frame in episode.frames])
+    for frame, picture in zip(captioned_frames(small), small.frames, strict=True):
+        assert frame.shape == (4 * 30 + CAPTION_HEIGHT, 4 * 64, 3)
+        np.testing.assert_array_equal(frame[: 4 * 30 : 4, ::4], picture)
+
+
 def test_long_captions_are_shortened_to_the_width_of_the_image(episode: Episode):
-    for width in (60, 12):  # nothing fits into twelve pixels
-        narrow = replace(episode, frames=[frame[:, :width] for frame in episode.frames])
-        assert {frame.shape[1] for frame in captioned_frames(narrow)} == {width}
+    goal = partial_goal([2])
+    space = AttributeSpace((Attribute("n" * 200, range(5)),))
+    table = table_of(space, [((0,), (2,), 0.9)])
+    plan = Planner(table).plan(np.array([0], np.int32), goal)
+    long = replace(episode, goal=goal, plan=plan)
+    assert {frame.shape[1] for frame in captioned_frames(long)} == {200}
 
 
 def test_an_animation_has_all_frames_and_shows_the_last_one_longest(episode: Episode, tmp_path: Path):

@@ -2,9 +2,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.patches import FancyBboxPatch
 from PIL import Image
 
+from attribute_planner.attributes import Attribute, AttributeSpace
 from attribute_planner.drawing.graph_picture import draw_graph, layout
+from attribute_planner.drawing.small_graph import planned_labels, small_graph
 from attribute_planner.errors import UnknownNameError
 from attribute_planner.planning.plan import Planner
 from tests.probes import numbers, partial_goal, table_of
@@ -55,3 +58,21 @@ def test_where_there_is_no_plan_none_is_drawn(tmp_path: Path):
 def test_other_formats_are_refused(tmp_path: Path):
     with pytest.raises(UnknownNameError, match=r"no image format '\.bmp'.*There are: \.png, \.svg"):
         draw_graph(tmp_path / "graph.bmp", TABLE)
+
+
+def test_labels_of_a_plan_fit_between_the_sets():
+    """The arrow of a transition that changes much has room for its label, and shows on both sides of it."""
+    space = AttributeSpace((Attribute("kettle_on_the_stove", ("cold", "hot")), Attribute("tea_in_the_cup")))
+    table = table_of(space, [((0, 0), (1, 1), 0.9)])
+    plan = Planner(table).plan(np.array([0, 0], np.int32), partial_goal([1, 1]))
+    figure = small_graph(table, plan, "")
+    boxes = [patch.get_window_extent() for patch in figure.axes[0].patches if isinstance(patch, FancyBboxPatch)]
+    left, right = sorted(boxes, key=lambda each: each.x0)
+    label = next(text for text in figure.axes[0].texts if "90.0%" in text.get_text()).get_window_extent()
+    assert left.x1 + 10 < label.x0 and label.x1 + 10 < right.x0
+
+
+def test_the_labels_of_a_plan_multiply_to_its_probability():
+    plan = Planner(TABLE, horizon=4.0).plan(np.array([0], np.int32), partial_goal([3]))
+    shown = [float(label[-1].rstrip("%")) / 100 for label in planned_labels(plan).values()]
+    assert np.prod(shown) == pytest.approx(plan.probability, abs=0.001) and plan.probability > 0.26

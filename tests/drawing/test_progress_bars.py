@@ -1,7 +1,11 @@
+import io
+import re
+
 import pytest
+from rich.console import Console
 
 from attribute_planner.drawing import progress_bars
-from attribute_planner.drawing.progress_bars import ProgressBars
+from attribute_planner.drawing.progress_bars import ProgressBars, shown_metrics
 from attribute_planner.recorder import PRODUCTS
 
 
@@ -60,3 +64,32 @@ def test_a_long_metric_stays_on_one_line(capsys: pytest.CaptureFixture[str]):
     bars.show("practise", 1.0, {"goals_reached": 0.5, "weakest_edge": "switch_2 from yellow to red: " + "x " * 100})
     bars.close()
     assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_a_long_metric_leaves_room_for_the_bar(monkeypatch: pytest.MonkeyPatch):
+    terminal = io.StringIO()
+    monkeypatch.setattr(
+        progress_bars, "Console", lambda file: Console(file=terminal, force_terminal=True, width=80, color_system=None)
+    )
+    bars = ProgressBars()
+    bars.show("explore", 0.25, {"sets": 3, "edges": 4})
+    bars.show("practise", 0.5, {"success": 0.9, "weakest_edge": "kettle from hot to empty: " + "x " * 100})
+    bars.close()
+    shown = terminal.getvalue()
+    for phase, share, metric in (("explore", "25%", "3 sets, 4 edges"), ("practise", "50%", "90.0% of attempts")):
+        assert re.search(rf"{phase} ━+ *{share} .*\n *{metric}", shown)
+
+
+def test_learning_from_recorded_steps_shows_its_loss(capsys: pytest.CaptureFixture[str]):
+    bars = ProgressBars()
+    bars.show("practise", 0.5, {"steps": 0, "q_loss": 0.5})
+    bars.show("practise", 1.0, {"steps": 0, "q_loss": 0.25})
+    bars.close()
+    assert capsys.readouterr().err.splitlines()[-1].split() == ["practise", "100%", "loss", "0.250"]
+    assert shown_metrics("practise", {"q_loss": 0.25, "success": 0.5}) == "50.0% of attempts succeed"
+
+
+def test_zeros_are_shown_in_words():
+    counted = {"sets": 2, "unseen_values": 0, "workers": 2, "worker_restarts": 0}
+    assert shown_metrics("explore", counted) == "2 sets, all declared values seen, 2 workers"
+    assert shown_metrics("explore", {"unseen_values": 3}) == "3 declared values not seen"

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from inspect import unwrap
 from typing import Any
 
 import gymnasium
@@ -11,7 +12,8 @@ import pytest
 from gymnasium import spaces
 
 import attribute_planner as ap
-from attribute_planner.environments.gymnasium_bridge import GymnasiumEnvironment
+from attribute_planner.environments import tasks
+from attribute_planner.environments.gymnasium_bridge import GymnasiumEnvironment, environment
 from attribute_planner.environments.gymnasium_bridge.actions import actions_of
 from attribute_planner.environments.gymnasium_bridge.describing import AttributeReader
 from attribute_planner.environments.gymnasium_bridge.observations import encoder_by, encoder_for
@@ -57,6 +59,15 @@ def describe_countdown(observation: Any, info: dict[str, Any], env: gymnasium.En
 def countdown(make: Callable[[], gymnasium.Env] = Countdown, **settings: Any) -> GymnasiumEnvironment:
     given = {"attributes": ATTRIBUTES, "describe": describe_countdown, "name": "countdown", **settings}
     return ap.from_gymnasium(make, **given)
+
+
+def unchecked_countdown(**settings: Any) -> GymnasiumEnvironment:
+    """The same without the checks of types of the test session, as users call it."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module, name in ((environment, "_tasks"), (environment, "fixed_goal_task"), (tasks, "goal_from_names")):
+            patch.setattr(module, name, unwrap(getattr(module, name)))
+        given = {"attributes": ATTRIBUTES, "describe": describe_countdown, "name": "countdown", **settings}
+        return unwrap(ap.from_gymnasium)(Countdown, **given)
 
 
 def act(*actions: int) -> np.ndarray:
@@ -251,8 +262,8 @@ def test_attribute_values_are_read_by_name_in_the_order_of_the_space():
     [
         ({"number": 1}, UnknownNameError, "it lacks: done"),
         ({"number": 1, "done": 0, "dome": 0}, UnknownNameError, "no attribute 'dome'. Did you mean 'done'"),
-        ({"number": 6, "done": 0}, UnknownNameError, "no value of attribute 'number' '6'"),
-        ({"number": True, "done": 0}, UnknownNameError, "no value of attribute 'number' 'True'"),
+        ({"number": 6, "done": 0}, UnknownNameError, "Attribute 'number' has no value '6'"),
+        ({"number": True, "done": 0}, UnknownNameError, "Attribute 'number' has no value 'True'"),
         ({"number": np.zeros(1), "done": 0}, EnvironmentFaultError, "attribute 'number' is a ndarray"),
         ([1, 0], EnvironmentFaultError, "the attributes are a list"),
     ],
@@ -375,6 +386,45 @@ def test_tasks_are_goals_by_name():
     assert np.asarray(goals.values)[:, 1].tolist() == [1, 1]
 
 
+def test_a_goal_of_a_task_may_be_text():
+    as_text, named = (countdown(tasks={"t": goal}).task("t") for goal in ("done number=2", {"done": True, "number": 2}))
+    assert as_text.description == named.description
+
+
+@pytest.mark.parametrize(
+    ("goals", "message"),
+    [
+        ({"finish": {"over": True}}, r"^Task 'finish': There is no attribute 'over'\. There are: number, done"),
+        ({"finish": {"number": 9}}, "^Task 'finish': Attribute 'number' has no value '9'"),
+        ({"finish": 3}, "^Task 'finish': A goal is a dictionary or a text"),
+        ([{"done": True}], r"^tasks must be a dictionary of goals by name, like \{'name': \{'number': 0\}\}; it is \["),
+    ],
+)
+def test_a_task_that_makes_no_sense_is_named(goals: Any, message: str):
+    with pytest.raises(ConfigurationError, match=message):
+        unchecked_countdown(tasks=goals)
+
+
+def test_describe_takes_three_arguments():
+    with pytest.raises(
+        ConfigurationError, match=r"three arguments, \(observation, info, env\); it takes \(observation, info\)"
+    ):
+        countdown(describe=lambda observation, info: {})
+    assert countdown(describe=lambda *seen: describe_countdown(*seen)).has_attribute_fn
+
+
+def test_a_reset_without_a_seed_is_told_what_it_must_be():
+    class Unseeded(Countdown):
+        def reset(self) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
+            return 3, {}
+
+    for make in (Unseeded, lambda: gymnasium.wrappers.TimeLimit(Unseeded(), 5)):
+        with pytest.raises(
+            EnvironmentFaultError, match=r"it must be defined as reset\(self, \*, seed=None, options=None"
+        ):
+            countdown(make)
+
+
 def test_the_default_task_asks_for_another_value_of_one_attribute():
     env = countdown()
     envs = env.vector_env(200)
@@ -407,7 +457,7 @@ def test_labels_take_the_place_of_describing(as_indices: bool):
     [
         (([3], []), "has 1 observations, but the attributes of 0 states"),
         (([], []), "holds no observation"),
-        (([3], [{"number": 7, "done": 0}]), "labelled state 0: There is no value"),
+        (([3], [{"number": 7, "done": 0}]), "labelled state 0: Attribute 'number' has no value '7'"),
         (([9], [{"number": 3, "done": 0}]), "labelled state 0"),
         (([3], np.array([[0.5, 1.0]])), "an integer array"),
     ],
@@ -430,7 +480,7 @@ def test_what_makes_no_environment_is_refused_in_words():
         countdown(lambda: shared).vector_env(2)
     with pytest.raises(ConfigurationError, match="name of a built-in"):
         countdown(name="switches")
-    with pytest.raises(UnknownNameError, match="no attribute 'finished'"):
+    with pytest.raises(ConfigurationError, match="Task 'finish': There is no attribute 'finished'"):
         countdown(tasks={"finish": {"finished": True}})
 
 
@@ -479,9 +529,7 @@ def test_nan_and_wrong_attributes_are_faults_with_environment_and_step():
             envs.step(act(1, 1), KEY)
 
     wrong = countdown(describe=lambda observation, info, env: {"number": "many", "done": False}).vector_env(1)
-    with pytest.raises(
-        EnvironmentFaultError, match=r"step 0, seed \d+: describe: There is no value of attribute 'number'"
-    ):
+    with pytest.raises(EnvironmentFaultError, match=r"step 0, seed \d+: describe: Attribute 'number' has no value"):
         wrong.reset(KEY)
 
 

@@ -67,7 +67,7 @@ def test_an_unknown_name_lists_what_exists_and_guesses():
 
 
 def test_an_unknown_parameter_lists_those_that_exist():
-    with pytest.raises(UnknownNameError, match=r"no parameter of switches 'blocked'.*max_blocked"):
+    with pytest.raises(UnknownNameError, match=r"switches has no parameter 'blocked'.*max_blocked"):
         make("switches", blocked=0.1)
 
 

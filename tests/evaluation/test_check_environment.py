@@ -135,17 +135,17 @@ def raising(error: Exception) -> Callable[[TimeStep], TimeStep]:
 
 def test_a_healthy_environment_is_reported_with_what_was_seen():
     report = check_environment(Lamps(picture=np.zeros((4, 6, 3), np.uint8)), steps=25)
-    assert (report.steps, report.episodes, report.attribute_sets, report.transitions) == (200, 16, 2, 2)
+    assert (report.steps, report.episodes, report.attribute_sets, report.transitions) == (800, 64, 2, 2)
     assert report.step_limit == "10 steps, as the environment says"
     assert str(report).splitlines() == [
-        "lamps: no fault in 200 random steps; 16 episodes ended",
+        "lamps: no fault in 800 random steps; 64 episodes ended",
         "  observed: 2 attribute sets, 2 transitions between them",
         "  time limit: 10 steps, as the environment says",
         "  observation: 2 numbers, unchanged",
         "  tasks: other",
         "  images: 4 × 6 pixels",
-        "  warning: attribute 'broken' never changed in 25 random steps.",
-        "  warning: task 'other': asks for broken=True, not seen in 200 random steps.",
+        "  warning: attribute 'broken' never changed in 800 random steps.",
+        "  warning: task 'other': asks for broken=True, not seen in 800 random steps.",
     ]
 
 
@@ -242,7 +242,7 @@ def test_goals_that_are_sometimes_satisfied_are_a_warning():
 
 def test_no_change_in_random_steps_is_a_warning():
     warnings = check_environment(Lamps(space=Discrete(("wait",))), steps=2).warnings
-    assert warnings[0] == "no attribute changed in 2 random steps: random exploration finds no transitions."
+    assert warnings[0] == "no attribute changed in 64 random steps: random exploration finds no transitions."
 
 
 @dataclass
@@ -281,14 +281,42 @@ def colours(noise: Callable[[Colours], int] = lambda env: env.lit, **options: An
 def test_declared_values_that_never_occur_and_tasks_that_ask_for_them_are_warned_of():
     env = colours(tasks={"turn-blue": {"colour": "blue"}, "turn-green": {"colour": "green"}})
     assert check_environment(env, steps=20).warnings == (
-        "attribute 'colour' never had the value blue in 160 random steps; leave out values that cannot occur.",
-        "task 'turn-blue': asks for colour=blue, not seen in 160 random steps.",
+        "attribute 'colour' never had the value blue in 640 random steps; leave out values that cannot occur.",
+        "task 'turn-blue': asks for colour=blue, not seen in 640 random steps.",
     )
+
+
+def test_every_step_of_the_check_counts():
+    """A value that occurs only after the first 160 steps, while episodes are repeated, has been seen."""
+    taken = [0]
+
+    def late(env: Colours) -> bool:
+        taken[0] += env.age > 0
+        return taken[0] > 160 and bool(env.lit)
+
+    report = check_environment(colours(late, tasks={"late": {"noise": True}}), steps=20)
+    assert report.steps == taken[0] == 640
+    assert not any("noise=True" in each for each in report.warnings)
+
+
+@pytest.mark.parametrize(("scale", "warned"), [(1.0, False), (1.5, True)])
+def test_observations_outside_their_space_are_warned_of(scale: float, warned: bool):
+    class Scaled(Colours):
+        observation_space = gymnasium.spaces.Box(0.0, 1.0, (2,), np.float32)
+
+        def seen(self) -> np.ndarray:
+            return np.array([self.lit, self.colour], np.float32) * np.float32(scale)
+
+    env = ap.from_gymnasium(
+        Scaled, attributes=[ap.Attribute("lit")], describe=lambda seen, info, env: {"lit": seen[0] > 0.5}
+    )
+    warnings = check_environment(env, steps=5).warnings
+    assert ("the observation had values from 0 to 1.5; its space says 0 to 1." in warnings) == warned
 
 
 def test_some_of_the_goals_of_a_task_ask_for_unseen_values():
     warnings = check_environment(colours(), steps=20).warnings
-    assert any("of 32 goals ask for colour=blue, not seen in 160 random steps" in each for each in warnings)
+    assert any("of 32 goals ask for colour=blue, not seen in 640 random steps" in each for each in warnings)
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,18 @@
 from dataclasses import replace
+from typing import Any
 
 import jax
 import numpy as np
+import pytest
 
+from attribute_planner import algorithm
 from attribute_planner.algorithm import Progress
 from attribute_planner.attributes import Attribute, AttributeSpace
+from attribute_planner.evaluation import goal_meter
 from attribute_planner.evaluation.goal_meter import GoalMeter, metrics_of, num_unseen_values, weakest_edge
 from attribute_planner.evaluation.random_goals import pursue_random_goals, random_goals
+from attribute_planner.phases.practise import Practised
+from attribute_planner.planning.episode import Episode
 from attribute_planner.planning.plan import Planner
 from tests.probes import RING, TINY, numbers, partial_goal, ring_agent, table_of
 
@@ -43,3 +49,35 @@ def test_values_that_no_set_has_are_counted():
 
 def test_nothing_is_measured_before_practice_or_too_early():
     assert GoalMeter(RING, TINY, key=jax.random.key(0)).measure_if_due(Progress()) == {}
+
+
+def practised_on_the_ring() -> Practised:
+    """The product of a whole practice."""
+    reports: list[Practised] = []
+
+    def watch(phase: str, done: float, metrics: dict[str, Any], so_far: Any) -> None:
+        if isinstance(so_far, Practised):
+            reports.append(so_far)
+
+    algorithm.train(RING, TINY, key=jax.random.key(1), watch=watch)
+    return reports[-1]
+
+
+def test_measurements_go_on_while_they_take_a_small_share_of_the_time(monkeypatch: pytest.MonkeyPatch):
+    """However few steps a training has: each measurement takes 2 s, that is 3 % of 67 s."""
+    now, episode = 0.0, ring_agent().reach("n=3")
+
+    def pursue(*arguments: Any, **options: Any) -> list[Episode]:
+        nonlocal now
+        now += 2.0
+        return [episode]
+
+    monkeypatch.setattr(goal_meter.time, "monotonic", lambda: now)
+    monkeypatch.setattr(goal_meter, "agent_so_far", lambda *arguments: ring_agent())
+    monkeypatch.setattr(goal_meter, "pursue_random_goals", pursue)
+    meter = GoalMeter(RING, TINY, key=jax.random.key(0))
+    progress, measured = Progress(practised=practised_on_the_ring()._replace(steps=100)), []
+    for now in np.arange(0.0, 300.0, 10.0).tolist():
+        if meter.measure_if_due(progress):
+            measured.append(now - 2.0)
+    assert measured == [20.0, 140.0, 200.0, 270.0]

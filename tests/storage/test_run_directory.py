@@ -76,7 +76,7 @@ def test_a_run_directory_holds_json_and_safetensors_only(run: Path):
     assert sorted(path.name for path in run.iterdir()) == ["agent.safetensors", "config.json", "manifest.json"]
     described = json.loads((run / "config.json").read_text())
     assert described["seed"] == 7
-    assert described["environment"] == {"name": "graph", "parameters": None}
+    assert described["environment"] == {"name": "graph", "parameters": None, "max_steps": RING.max_steps}
     assert {"version", "commit", "python", "jax", "device"} <= set(described["provenance"])
 
 

@@ -11,6 +11,8 @@ from attribute_planner.errors import ConfigurationError, UnknownNameError, unkno
 Value = str | int | bool
 
 MAX_VALUES = 2**16
+MAX_SHOWN = 8
+"""More names of values than these are not listed in short."""
 
 
 @no_type_check  # wrong values raise a `ConfigurationError`
@@ -51,6 +53,12 @@ class Attribute:
                 f"Attribute {self.name!r} names a value twice: {', '.join(map(str, self.values))}."
             )
 
+    def __str__(self) -> str:
+        if self.is_binary:
+            return self.name
+        ends = f"{self.values[0]} … {self.values[-1]}"
+        return f"{self.name}={ends if self.is_integer or self.size > MAX_SHOWN else '|'.join(map(str, self.values))}"
+
     @property
     def is_binary(self) -> bool:
         return self.values == ("false", "true")
@@ -79,7 +87,7 @@ class Attribute:
             return names.index(text)
         if not self.is_integer and text.isdecimal() and int(text) < self.size:
             return int(text)
-        raise unknown_name(f"value of attribute {self.name!r}", value, self._shown_values())
+        raise unknown_name("value", value, self._shown_values(), of=f"Attribute {self.name!r}")
 
     def decode(self, index: int | np.integer) -> Value:
         """The value at an index: a bool, an int or a name, depending on the kind of attribute."""

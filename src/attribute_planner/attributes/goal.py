@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Bool, Int
 
 from attribute_planner.attributes.space import Array, Attribute, AttributeSpace, Value, key_of_words
-from attribute_planner.errors import GoalError
+from attribute_planner.errors import GoalError, one_line
 
 OR_MORE = ">="
 """Prefix of a number that is a lower bound."""
@@ -65,8 +65,12 @@ class Goal:
         return np.zeros(self.wanted.shape, bool) if self.at_least is None else np.asarray(self.at_least)
 
 
-def goal_from_names(space: AttributeSpace, named: Mapping[str, Value]) -> Goal:
-    """A goal from a dictionary such as `{"depot": 1, "marine": ">=2"}`."""
+def goal_from_names(space: AttributeSpace, named: Mapping[str, Value] | str) -> Goal:
+    """A goal from a dictionary such as `{"depot": 1, "marine": ">=2"}`, or from text as `parse_goal` reads it."""
+    if isinstance(named, str):
+        return parse_goal(space, named)
+    if not isinstance(named, Mapping):
+        raise GoalError(f"A goal is a dictionary or a text, as in {space.names[0]}=…; it is {one_line(repr(named))}.")
     return _goal_of(space, {name: _bound(space.attributes[space.index(name)], value) for name, value in named.items()})
 
 

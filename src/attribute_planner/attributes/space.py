@@ -43,6 +43,9 @@ class AttributeSpace:
         if len(set(self.names)) < len(self.names):
             raise ConfigurationError(f"Two attributes share a name: {', '.join(self.names)}.")
 
+    def __repr__(self) -> str:
+        return f"AttributeSpace({', '.join(map(str, self.attributes))})"
+
     def __len__(self) -> int:
         return len(self.attributes)
 

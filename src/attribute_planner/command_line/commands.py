@@ -7,6 +7,7 @@ import tyro
 
 from attribute_planner.command_line.agents import agents
 from attribute_planner.command_line.benchmark import benchmark
+from attribute_planner.command_line.check import check
 from attribute_planner.command_line.diagnose import diagnose
 from attribute_planner.command_line.envs import envs
 from attribute_planner.command_line.evaluate import evaluate
@@ -22,6 +23,7 @@ PROGRAM = "attribute-planner"
 COMMANDS: dict[str, Callable[..., int]] = {
     "envs": envs,
     "agents": agents,
+    "check": check,
     "train": train,
     "reach": reach,
     "evaluate": evaluate,

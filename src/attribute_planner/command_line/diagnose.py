@@ -6,7 +6,7 @@ from typing import Annotated
 import tyro
 
 from attribute_planner.command_line.arguments import OptionalEnv, Run
-from attribute_planner.command_line.printing import busy, console, print_json
+from attribute_planner.command_line.printing import busy, console, print_json, say_written
 
 
 def diagnose(
@@ -38,8 +38,9 @@ def diagnose(
         from attribute_planner.drawing.diagnosis_page import write_diagnosis_page
 
         write_diagnosis_page(report, diagnosis, agent.table, str(run))
+        say_written(report)
     if json:
         print_json(diagnosis.to_json())
     else:
-        console.print(str(diagnosis), markup=False)
+        console.print(str(diagnosis), markup=False, soft_wrap=True)
     return 0

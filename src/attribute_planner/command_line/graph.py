@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from attribute_planner.command_line.arguments import OptionalGoal, OptionalPath, Run
-from attribute_planner.command_line.printing import console, print_json, print_table
+from attribute_planner.command_line.printing import console, print_json, print_table, say_written
 
 
 def graph(
@@ -35,10 +35,12 @@ def graph(
     from attribute_planner.storage.run_directory import RunDirectory
 
     require_positive("edges", edges)
-    table = RunDirectory(find_run(run)).table()
-    plan = None if goal is None else _plan(table, goal, start)
+    directory = RunDirectory(find_run(run))
+    table = directory.table()
+    plan = None if goal is None else _plan(directory.planner(), table, goal, start)
     if export is not None:
         _export(export, table, plan)
+        say_written(export)
     described = describe_graph(table, edges)
     if json:
         print_json(described if plan is None else {**described, "plan": plan.to_json()})
@@ -51,20 +53,19 @@ def graph(
         shown = [(row["from"], row["change"], f"{row['probability']:.3f}", round(row["attempts"], 1)) for row in rows]
         print_table(("from", "change", "c_π", "attempts"), shown, title)
     if plan is not None:
-        console.print(f"Plan: {plan}", markup=False)
+        console.print(f"Plan from {_words(plan.steps[0])}: {plan}", markup=False, soft_wrap=True)
     return 0
 
 
-def _plan(table: Any, goal: str, start: str | None) -> Any:
+def _plan(planner: Any, table: Any, goal: str, start: str | None) -> Any:
     """The plan for a goal, from a set that is given or from the one that was visited most often."""
     from attribute_planner.attributes import parse_goal
-    from attribute_planner.planning.plan import Planner
 
     values = table.values[table.most_visited()].copy()
     if start is not None:
         given = parse_goal(table.space, start)
         values[given.wanted] = given.values[given.wanted]
-    return Planner(table).plan(values, parse_goal(table.space, goal))
+    return planner.plan(values, parse_goal(table.space, goal))
 
 
 def describe_graph(table: Any, count: int) -> dict[str, Any]:
@@ -83,12 +84,16 @@ def describe_graph(table: Any, count: int) -> dict[str, Any]:
 def _describe_edge(table: Any, edge: int) -> dict[str, Any]:
     before, after = (table.space.decode(table.values[end[edge]]) for end in (table.source, table.target))
     return {
-        "from": " ".join(f"{name}={value}" for name, value in before.items()),
-        "change": " ".join(f"{name}={value}" for name, value in after.items() if before[name] != value),
+        "from": _words(before),
+        "change": _words({name: value for name, value in after.items() if before[name] != value}),
         "probability": float(table.probability[edge]),
         "attempts": float(table.attempts[edge]),
         "visits": int(table.visits[edge]),
     }
+
+
+def _words(values: dict[str, Any]) -> str:
+    return " ".join(f"{name}={value}" for name, value in values.items())
 
 
 def _export(path: Path, table: Any, plan: Any) -> None:

@@ -24,6 +24,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             # Without the head, Ray does not let a process end in order.
             signals.end(str(lost), 1)
             raise
+        except BrokenPipeError:
+            # The reader of the output, such as `head`, has closed it.
+            return BROKEN_PIPE
         except (AttributePlannerError, OSError) as mistake:
             signals.say(str(mistake))
             return signals.exit_code if signals.received else 1
@@ -51,6 +54,8 @@ def program(arguments: Sequence[str] | None = None) -> int:
 
 LAST_STATUS = 128
 """Larger ones are those of signals."""
+BROKEN_PIPE = LAST_STATUS + 13
+"""That of SIGPIPE."""
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,13 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: st
     for row in rows:
         table.add_row(*(str(cell) for cell in row))
     console.print(table)
+
+
+def say_written(*paths: Path | None) -> None:
+    """Name the files that a command has written, on standard error."""
+    for path in paths:
+        if path is not None:
+            print(f"Wrote {path}.", file=sys.stderr)
 
 
 @contextmanager

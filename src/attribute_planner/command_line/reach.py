@@ -4,7 +4,7 @@ import sys
 from typing import Any
 
 from attribute_planner.command_line.arguments import OptionalEnv, OptionalInt, OptionalPath, Run
-from attribute_planner.command_line.printing import busy, console, print_json
+from attribute_planner.command_line.printing import busy, console, print_json, say_written
 
 
 def reach(
@@ -47,6 +47,7 @@ def reach(
             write_gif(gif, episode)
         if report is not None:
             episode.to_html(report)
+    say_written(gif, report)
     if json:
         print_json(episode_to_json(episode))
     else:

@@ -11,6 +11,7 @@ from attribute_planner.data.trajectories import Actor, Trajectories
 from attribute_planner.environments.spaces import Action, Observation
 from attribute_planner.environments.vector_env import TimeStep, VectorEnv
 from attribute_planner.models.detector import AttributeDetector
+from attribute_planner.models.given_policy import raise_fault
 
 Key = jax.Array
 
@@ -51,6 +52,7 @@ def host_loop(
             episodes = episodes._replace(memory=decision.memory)
             break
         action = jax.tree.map(np.asarray, decision.action)
+        raise_fault()
         timestep = (
             envs.step(action, decision.env_key) if active is None else envs.step_where(active, action, decision.env_key)
         )

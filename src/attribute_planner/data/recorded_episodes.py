@@ -61,6 +61,8 @@ def _episodes_in_file(path: Path) -> Iterator[Any]:
         import h5py  # pyright: ignore[reportMissingImports]
     except ImportError as error:
         raise ConfigurationError("HDF5 files need h5py: pip install h5py.") from error
+    if not path.is_file():
+        raise ConfigurationError(f"There is no file {path}.")
     try:
         opened = h5py.File(path)
     except OSError as error:
@@ -94,12 +96,13 @@ def _columns(
     if _length(observations) != count + 1:
         raise ConfigurationError(f"there are {count} actions and {_length(observations)} observations, not one more.")
     seen = [at(observations, step) for step in range(count + 1)]
-    values = np.array([read(each, _info(infos, step)) for step, each in enumerate(seen)], kind)
+    encoded = _of_each("observation", lambda step: encode(seen[step]), count + 1)
+    values = np.array(_of_each("describe", lambda step: read(seen[step], _info(infos, step)), count + 1), kind)
     # The next episode follows: where recording just stopped, the last step is a cut.
     over = terminated | truncated
     over[-1] = True
     return Columns(
-        observation=np.stack([encode(each) for each in seen[:-1]]),
+        observation=np.stack(encoded[:-1]),
         values=values[:-1],
         action=_encoded_actions(actions, index),
         next_values=values[1:],
@@ -107,6 +110,19 @@ def _columns(
         terminated=terminated,
         over=over,
     )
+
+
+def _of_each(what: str, function: Callable[[int], Any], count: int) -> list[Any]:
+    """The result of a function for each step; an error names the step, and `what` failed."""
+    results = []
+    for step in range(count):
+        try:
+            results.append(function(step))
+        except AttributePlannerError as error:
+            raise ConfigurationError(f"step {step}: {what}: {error}") from error
+        except Exception as error:
+            raise ConfigurationError(f"step {step}: {what}: {type(error).__name__}: {error}") from error
+    return results
 
 
 MISSING = object()

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from attribute_planner.planning.plan import Plan
+from attribute_planner.transitions.evidence import percent
 
 KINDS = {
     "unseen-value": "a declared value that training never saw",
@@ -71,9 +72,7 @@ class Diagnosis:
 
     def __str__(self) -> str:
         lines = [
-            f"{each.task}: {each.successes} of {each.episodes} episodes succeed, {each.planned:.0%} planned".replace(
-                "%", " %"
-            )
+            f"{each.task}: {each.successes} of {each.episodes} episodes succeed, {percent(each.planned)} planned"
             for each in self.measured
         ]
         found = [f"{number}. {each.kind}: {each.message}" for number, each in enumerate(self.findings, start=1)]

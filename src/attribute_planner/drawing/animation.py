@@ -10,6 +10,8 @@ from attribute_planner.errors import ConfigurationError
 from attribute_planner.planning.episode import Episode
 
 CAPTION_HEIGHT = 52
+MIN_WIDTH = 200
+"""Pixels of a frame, so that its caption can be read; smaller images are enlarged by a whole number."""
 MIN_FRAME_SECONDS, MAX_FRAME_SECONDS, LAST_FRAME_SECONDS = 0.15, 0.8, 2.0
 TOTAL_SECONDS = 4.0
 """Desired length of an animation. Frames last longer if there are few of them, within the limits above."""
@@ -55,6 +57,7 @@ def _target(observed: dict, target: dict | None) -> str:
 
 
 def _with_caption(frame: np.ndarray, goal: str, line: str, colour: tuple[int, int, int]) -> np.ndarray:
+    frame = enlarged(frame)
     height, width = frame.shape[:2]
     canvas = Image.new("RGB", (width, height + CAPTION_HEIGHT), PAPER)
     canvas.paste(Image.fromarray(frame), (0, 0))
@@ -62,6 +65,12 @@ def _with_caption(frame: np.ndarray, goal: str, line: str, colour: tuple[int, in
     pen.text((10, height + 6), _fitting(pen, goal, width - 20), INK, font=_font())
     pen.text((10, height + 28), _fitting(pen, line, width - 20), colour, font=_font())
     return np.asarray(canvas)
+
+
+def enlarged(frame: np.ndarray) -> np.ndarray:
+    """The image, every pixel repeated so often that it is wide enough for a caption."""
+    factor = -(-MIN_WIDTH // frame.shape[1])
+    return frame.repeat(factor, axis=0).repeat(factor, axis=1)
 
 
 def _font() -> ImageFont.ImageFont | ImageFont.FreeTypeFont:

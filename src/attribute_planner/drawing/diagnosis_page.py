@@ -33,8 +33,8 @@ svg text { font: 13px system-ui, sans-serif; fill: var(--ink); }
 .ground { fill: var(--line); }
 """
 
-WIDTH, ROW = 720, 30
-"""Width of drawings, and height of a row in them, in pixels."""
+WIDTH, ROW, EVIDENCE = 800, 30, 250
+"""Width of drawings, height of a row in them, and width of the words at its right, in pixels."""
 
 
 def write_diagnosis_page(path: Path, diagnosis: Diagnosis, table: TransitionTable, title: str) -> None:
@@ -72,7 +72,7 @@ def _finding(finding: Finding) -> str:
 
 def success_bars(measured: list[Measured]) -> str:
     """A bar for each task: planned above, reached below."""
-    rows, left, full = [], 200, WIDTH - 200 - 190
+    rows, left, full = [], 200, WIDTH - 200 - EVIDENCE
     for number, each in enumerate(measured):
         top, reached = number * (2 * ROW), each.successes / each.episodes
         rows += [
@@ -94,7 +94,7 @@ def _plan(plan: Plan) -> str:
 
 def plan_drawing(plan: Plan) -> str:
     """A row for each transition: what it changes, a bar of its probability, and the evidence."""
-    rows, left, full = [], 280, WIDTH - 280 - 190
+    rows, left, full = [], 280, WIDTH - 280 - EVIDENCE
     for number, (change, evidence) in enumerate(zip(plan.changes, plan.evidence, strict=True)):
         middle, length = number * ROW + 19, full * evidence.probability
         words = ", ".join(f"{name} → {value}" for name, value in change.items())

@@ -35,7 +35,7 @@ def plan_html(plan: Plan) -> str:
             zip(plan.changes, plan.edges, plan.evidence, strict=True), start=1
         )
     ]
-    head = f"<p>{goal}: {len(plan.edges)} steps, probability {plan.probability:.1%}</p>"
+    head = f"<p>{goal}: {plan.summary}</p>"
     return head + table_html(("", "change", "c_π", "evidence"), rows) + in_notebook(plan_page(plan), 460)
 
 

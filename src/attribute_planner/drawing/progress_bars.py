@@ -2,10 +2,13 @@
 
 import sys
 import time
+from collections.abc import Iterable
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, RenderableType
+from rich.padding import Padding
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.text import Text
 
 SPEED = {"steps_per_second": "{:,.0f} steps/s"}
 WORKERS = {"workers": "{} workers", "worker_restarts": "{} restarts"}
@@ -23,6 +26,7 @@ SHOWN = {
     "inverse": {"loss": "loss {:.3f}"},
     "practise": {
         "success": "{:.1%} of attempts succeed",
+        "q_loss": "loss {:.3f}",
         "goals_reached": "last measurement: {:.0%} of goals reached",
         "weakest_edge": "weakest edge on plans: {}",
         **SPEED,
@@ -34,6 +38,12 @@ SHOWN = {
 }
 """By phase, the metrics that are shown, and their formats. A metric that was not measured again is shown as it was."""
 
+AT_ZERO = {"unseen_values": "all declared values seen", "worker_restarts": ""}
+"""What is shown in place of a zero."""
+
+UNLESS = {"q_loss": "success"}
+"""What is shown only without another metric: recorded steps are learned from without attempts."""
+
 SECONDS_BETWEEN_LINES = 10.0
 
 
@@ -42,13 +52,12 @@ class ProgressBars:
 
     def __init__(self) -> None:
         self._console = Console(file=sys.stderr)
-        self._bars = Progress(
+        self._bars = _BarsWithMetrics(
             TextColumn("{task.description:>9}"),
             BarColumn(),
             TextColumn("{task.percentage:>3.0f}%"),
             TimeElapsedColumn(),
             TimeRemainingColumn(),
-            TextColumn("{task.fields[metric]}"),
             console=self._console,
             disable=not self._console.is_terminal,
         )
@@ -62,7 +71,7 @@ class ProgressBars:
         """Update the bar of a phase, of which the fraction `done` is complete."""
         before = self._last.get(phase, {})
         known = self._last[phase] = before | metrics | self._speed(before, metrics)
-        metric = ", ".join(text.format(known[name]) for name, text in SHOWN[phase].items() if name in known)
+        metric = shown_metrics(phase, known)
         if self._bars.disable:
             self._print_line(phase, done, metric)
         if phase not in self._tasks:
@@ -78,13 +87,39 @@ class ProgressBars:
         since, self._last_report = now - self._last_report, now
         if "steps" not in before or "steps" not in metrics or since <= 0:
             return {}
-        return {"steps_per_second": (metrics["steps"] - before["steps"]) / since}
+        taken = metrics["steps"] - before["steps"]
+        return {"steps_per_second": taken / since} if taken else {}
 
     def _print_line(self, phase: str, done: float, metric: str) -> None:
         now = time.monotonic()
         if done >= 1.0 or now - self._last_line > SECONDS_BETWEEN_LINES:
             self._last_line = now
             self._console.print(f"{phase:>9} {min(done, 1.0):4.0%}  {metric}", highlight=False, soft_wrap=True)
+
+
+def shown_metrics(phase: str, metrics: dict[str, Any]) -> str:
+    """The metrics of a phase in words."""
+    known = (
+        (name, text, metrics[name])
+        for name, text in SHOWN[phase].items()
+        if name in metrics and UNLESS.get(name) not in metrics
+    )
+    words = (AT_ZERO[name] if name in AT_ZERO and not value else text.format(value) for name, text, value in known)
+    return ", ".join(filter(None, words))
+
+
+class _BarsWithMetrics(Progress):
+    """Bars with the metrics of each below it: beside it, they would leave no room for the bar."""
+
+    def get_renderables(self) -> Iterable[RenderableType]:
+        for task in self.tasks:
+            yield self.make_tasks_table([task])
+            if metric := task.fields["metric"]:
+                yield Padding(Text(metric), (0, 0, 0, INDENT))
+
+
+INDENT = 10
+"""The width of the names of phases."""
 
 
 class EpisodeBar:

@@ -30,13 +30,15 @@ if TYPE_CHECKING:
 MAX_SETS = 60
 """Graphs up to this size are drawn with labels."""
 
-POINTS, EDGE_POINTS, TITLE_POINTS = 8.0, 6.5, 10.5
+POINTS, PLANNED_POINTS, EDGE_POINTS, TITLE_POINTS = 8.0, 7.5, 6.5, 10.5
 PADDING, ROW_GAP, MARGIN, TITLE_HEIGHT = 0.09, 0.3, 0.3, 0.45
 """Inches: around the text of a set, between two sets of a column, around the picture, for the title."""
 FLATTEST, MOST_ROW_GAP = 3.0, 0.9
 """Width over height of a picture; the gap between two sets of a column does not grow further than this for it."""
 LEAST_COLUMN_GAP, COLUMN_GAP_PER_EDGE, MOST_COLUMN_GAP = 1.0, 0.035, 3.2
 """Inches between two columns: more where more edges run."""
+ARROW_ROOM = 0.5
+"""Inches of a planned transition that its label leaves free, both sides together."""
 PORT_GAP = 0.16
 """Inches between two edges where they leave or reach a set, at most."""
 LABELS_AT = (0.3, 0.4, 0.22, 0.5, 0.6, 0.7, 0.78)
@@ -53,7 +55,8 @@ def small_graph(table: TransitionTable, plan: Plan | None, title: str) -> "Figur
     labels = [set_label(table.space.decode(values)) for values in table.values]
     sizes = np.array([text_size(label, POINTS) for label in labels]) + 2 * PADDING
     column = columns_of(layers)
-    x = column_centres(table, layers, column, sizes[:, 0])
+    planned = planned_labels(plan) if plan is not None and path else {}
+    x = column_centres(table, layers, column, sizes[:, 0], planned)
     width = float((x + sizes[:, 0] / 2).max()) + MARGIN + _bend(table, column == column.max(), column)
     y = heights(layers, neighbours, sizes[:, 1], row_gap(layers, sizes[:, 1], width))
     y = y.max() - y
@@ -62,15 +65,20 @@ def small_graph(table: TransitionTable, plan: Plan | None, title: str) -> "Figur
     height = float((y + sizes[:, 1] / 2).max()) - bottom + MARGIN + TITLE_HEIGHT
     figure, axes = blank(width, height)
     places = np.stack([x, y - bottom], axis=1)
-    on_plan = set(pairwise(path))
     curves = curves_of(table, places, sizes, column)
     for edge, points in curves.items():
-        _draw_edge(axes, table, edge, points, on_plan, fades=bool(path))
+        _draw_edge(axes, table, edge, points, planned, fades=bool(path))
     _label_edges(axes, table, {} if path else curves)
     for node, (place, label, size) in enumerate(zip(places, labels, sizes, strict=True)):
         box(axes, (place[0], place[1]), label, (size[0], size[1]), points=POINTS, **_style(node, path))
     axes.text(MARGIN, height - 0.3, title.replace("$", r"\$"), fontsize=TITLE_POINTS, color=INK, va="center")
     return figure
+
+
+def planned_labels(plan: Plan) -> dict[tuple[int, int], list[str]]:
+    """By its two sets, the label of each transition of a plan: what it changes, and its probability in the plan."""
+    steps = zip(pairwise(plan.path), plan.changes, plan.edges, strict=True)
+    return {ends: [*change_label(change), f"{probability:.1%}"] for ends, change, probability in steps}
 
 
 def row_gap(layers: list[list[int]], tall: np.ndarray, width: float) -> float:
@@ -82,9 +90,17 @@ def row_gap(layers: list[list[int]], tall: np.ndarray, width: float) -> float:
 
 
 def column_centres(
-    table: TransitionTable, layers: list[list[int]], column: np.ndarray, widths: np.ndarray
+    table: TransitionTable,
+    layers: list[list[int]],
+    column: np.ndarray,
+    widths: np.ndarray,
+    planned: dict[tuple[int, int], list[str]],
 ) -> np.ndarray:
-    """`float64[N]` the horizontal centre of each set."""
+    """`float64[N]` the horizontal centre of each set. Labels of planned transitions fit between two columns."""
+    needed = np.zeros(len(layers))
+    for ends, label in planned.items():
+        between = int(column[list(ends)].min())
+        needed[between] = max(needed[between], text_size(label, PLANNED_POINTS)[0] + ARROW_ROOM)
     left, centre = MARGIN + 0.1, np.zeros(len(column))
     for number, layer in enumerate(layers):
         wide = widths[layer].max()
@@ -93,7 +109,7 @@ def column_centres(
         left += (
             wide
             + _bend(table, column == number, column)
-            + min(max(LEAST_COLUMN_GAP, crossing * COLUMN_GAP_PER_EDGE), MOST_COLUMN_GAP)
+            + max(min(max(LEAST_COLUMN_GAP, crossing * COLUMN_GAP_PER_EDGE), MOST_COLUMN_GAP), needed[number])
         )
     return centre
 
@@ -111,13 +127,19 @@ def _style(node: int, path: list[int]) -> dict[str, Any]:
 
 
 def _draw_edge(
-    axes: Any, table: TransitionTable, edge: int, points: np.ndarray, on_plan: set[tuple[int, int]], *, fades: bool
+    axes: Any,
+    table: TransitionTable,
+    edge: int,
+    points: np.ndarray,
+    labels: dict[tuple[int, int], list[str]],
+    *,
+    fades: bool,
 ) -> None:
     from matplotlib.patches import FancyArrowPatch
     from matplotlib.path import Path
 
-    source, target, probability = int(table.source[edge]), int(table.target[edge]), float(table.probability[edge])
-    planned = (source, target) in on_plan
+    ends, probability = (int(table.source[edge]), int(table.target[edge])), float(table.probability[edge])
+    planned = ends in labels
     axes.add_patch(
         FancyArrowPatch(
             path=Path(points.tolist(), [Path.MOVETO, *[Path.CURVE4] * 3]),
@@ -129,9 +151,7 @@ def _draw_edge(
         )
     )
     if planned:
-        before, after = (table.space.decode(table.values[end]) for end in (source, target))
-        change = change_label({name: value for name, value in after.items() if before[name] != value})
-        _label(axes, on_curve(points, 0.5), "\n".join([*change, f"{probability:.0%}"]), PLANNED, POINTS - 0.5)
+        _label(axes, on_curve(points, 0.5), "\n".join(labels[ends]), PLANNED, PLANNED_POINTS)
 
 
 def _label_edges(axes: Any, table: TransitionTable, curves: dict[int, np.ndarray]) -> None:

@@ -49,6 +49,11 @@ class Environment(abc.ABC):
         """Observation of the agent, or of each unit if there are several."""
 
     @property
+    def observation_bounds(self) -> tuple[tuple[float, float], ...] | None:
+        """The lowest and the highest value of each part of a `FlatSpec`, as declared; `None` if they are not known."""
+        return None
+
+    @property
     @abc.abstractmethod
     def actions(self) -> ActionSpace:
         """Action space of the agent, or of each unit."""
@@ -110,6 +115,11 @@ class Environment(abc.ABC):
         del states, goals, max_steps
         return None
 
+    @property
+    def max_steps(self) -> int:
+        """Steps of the main task, or of an episode if there are no tasks: what plans are made for by default."""
+        return self.task(None).max_steps if self.tasks else self.episode_steps
+
     def task(self, name: str | None) -> Task:
         """The task with this name; the main task for `None`."""
         if name is None and not self.tasks:
@@ -117,8 +127,14 @@ class Environment(abc.ABC):
         if name is None:
             return next(iter(self.tasks.values()))
         if name not in self.tasks:
-            raise unknown_name(f"task of {self.name}", name, self.tasks)
+            raise unknown_name("task", name, self.tasks, of=self.name)
         return self.tasks[name]
+
+
+def require_environment(env: object, of: str) -> None:
+    """An error of one line if what a function `of` the package was given is not an environment."""
+    if not isinstance(env, Environment):
+        raise ConfigurationError(f"{of} needs an environment (ap.make, ap.from_gymnasium), not a {type(env).__name__}.")
 
 
 class PureEnvironment(Environment):

@@ -33,7 +33,7 @@ def make(name: str, **parameters: Any) -> Environment:
     known = inspect.signature(build).parameters
     for parameter, value in parameters.items():
         if parameter not in known:
-            raise unknown_name(f"parameter of {name}", parameter, known)
+            raise unknown_name("parameter", parameter, known, of=name)
         _require_same_kind(name, parameter, value, known[parameter].default)
     # JSON and the command line give lists; environments must be hashable.
     parameters = {key: tuple(value) if isinstance(value, list) else value for key, value in parameters.items()}
@@ -105,7 +105,7 @@ def _own_builder(name: str) -> Callable[..., Any]:
     function = getattr(found, attribute, None)
     if function is None:
         public = [each for each, value in vars(found).items() if callable(value) and not each.startswith("_")]
-        raise unknown_name(f"function in {module}", attribute, public)
+        raise unknown_name("function", attribute, public, of=f"Module {module}")
     if isinstance(function, Environment):
         return lambda: function
     if not callable(function):

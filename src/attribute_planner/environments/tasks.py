@@ -11,6 +11,7 @@ from jaxtyping import Bool, Int
 
 from attribute_planner.attributes import AttributeSpace, Goal, Value, goal_from_names
 from attribute_planner.environments.spaces import Array
+from attribute_planner.errors import AttributePlannerError, ConfigurationError
 
 Key = jax.Array
 
@@ -35,10 +36,13 @@ class Task:
 
 
 def fixed_goal_task(
-    space: AttributeSpace, name: str, goal: Mapping[str, Value], *, description: str = "", max_steps: int
+    space: AttributeSpace, name: str, goal: Mapping[str, Value] | str, *, description: str = "", max_steps: int
 ) -> Task:
     """A task with a fixed goal."""
-    wanted = goal_from_names(space, goal)
+    try:
+        wanted = goal_from_names(space, goal)
+    except AttributePlannerError as error:
+        raise ConfigurationError(f"Task {name!r}: {error}") from error
 
     def draw(state: Any, values: jax.Array, key: Key) -> Goal:
         del state, values, key

@@ -4,7 +4,7 @@ A fault is an `EnvironmentFaultError` of one line that says what is wrong, and w
 possible are warnings in the report.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import equinox as eqx
@@ -20,7 +20,7 @@ from attribute_planner.environments.contract import (
     check_goals,
     check_image,
 )
-from attribute_planner.environments.interface import Environment, PureEnvironment
+from attribute_planner.environments.interface import Environment, PureEnvironment, require_environment
 from attribute_planner.environments.purity import check_purity
 from attribute_planner.environments.spaces import Action, Observation
 from attribute_planner.environments.tasks import Task, is_solved_at_start
@@ -33,7 +33,7 @@ from attribute_planner.evaluation.attribute_report import (
 )
 from attribute_planner.evaluation.checked_vector_env import CheckedVectorEnv, Observed
 from attribute_planner.evaluation.evaluate import draw_starts_and_goals
-from attribute_planner.evaluation.observation_report import observation_lines
+from attribute_planner.evaluation.observation_report import bounds_warnings, observation_lines
 from attribute_planner.ranges import require_positive
 
 Key = jax.Array
@@ -90,7 +90,11 @@ class EnvironmentReport:
 
 
 def check_environment(env: Environment, steps: int = 200, seed: int = 0) -> EnvironmentReport:
-    """Take `steps` random steps in each of a few environments, sample every task, and raise an error at any fault."""
+    """Take `steps` random steps in each of a few environments, repeat some, and sample every task.
+
+    An error is raised at any fault.
+    """
+    require_environment(env, "check_environment")
     require_positive("steps", steps)
     action_key, purity_key, step_key, partial_key, task_key = jax.random.split(jax.random.key(seed), 5)
     replay_key = jax.random.fold_in(step_key, 1)
@@ -104,30 +108,28 @@ def check_environment(env: Environment, steps: int = 200, seed: int = 0) -> Envi
     try:
         actor = _UniformActions(env)
         rollout(actor, envs, steps, space=env.attributes, key=step_key, keep="nothing", episode_steps=env.episode_steps)
-        observed = replace(envs.observed)
         _reset_some(envs, key=partial_key)
-        seeding = _seed_remarks(envs, key=partial_key)
+        remarks = _seed_remarks(envs, key=partial_key)
+        remarks += _control_remarks(env, envs, min(steps, REPLAYED_STEPS), key=replay_key)
         task_keys = jax.random.split(task_key, len(_all_tasks(env)))
-        remarks = [
-            remark
-            for task, key in zip(_all_tasks(env), task_keys, strict=True)
-            for remark in _sample_task(env, envs, task, steps * NUM_ENVS, key=key)
-        ]
-        remarks += seeding + _control_remarks(env, envs, min(steps, REPLAYED_STEPS), key=replay_key)
+        for task, key in zip(_all_tasks(env), task_keys, strict=True):
+            remarks += _sample_task(env, envs, task, key=key)
         image = _image_size(env, envs)
     finally:
         envs.close()
+    observed, seen = envs.observed, np.concatenate(envs.flat)
+    remarks = [*bounds_warnings(env.observation, env.observation_bounds, seen), *remarks]
     return EnvironmentReport(
         environment=env.name,
-        steps=steps * NUM_ENVS,
+        steps=observed.steps,
         episodes=observed.episodes,
         attribute_sets=len(observed.sets) if env.has_attribute_fn else None,
         transitions=len(observed.transitions) if env.has_attribute_fn else None,
         step_limit=f"{env.episode_steps:,} steps, {env.step_limit_source}",
-        observation=observation_lines(env.observation, np.concatenate(envs.flat)),
+        observation=observation_lines(env.observation, seen),
         tasks=tuple(env.tasks),
         image=image,
-        warnings=(*_warnings(env, observed, steps), *remarks),
+        warnings=(*_warnings(env, observed), *remarks),
     )
 
 
@@ -174,8 +176,8 @@ def _all_tasks(env: Environment) -> list[Task]:
     return [task for number, task in enumerate(tasks) if task not in tasks[:number]]
 
 
-def _sample_task(env: Environment, envs: CheckedVectorEnv, task: Task, steps: int, *, key: Key) -> list[str]:
-    """Sample and check starts and goals of a task; returns warnings. `steps`: those taken before."""
+def _sample_task(env: Environment, envs: CheckedVectorEnv, task: Task, *, key: Key) -> list[str]:
+    """Sample and check starts and goals of a task; returns warnings."""
     start_key, goal_key = jax.random.split(key)
     timestep = envs.reset(start_key, task)
     if timestep.attributes is None:
@@ -188,7 +190,7 @@ def _sample_task(env: Environment, envs: CheckedVectorEnv, task: Task, steps: in
         is_solved = is_solved_at_start(goals, starts)
         if is_solved.all():
             _require_other_starts(envs, task, start_key, goal_key)
-    remarks = unseen_goal_warning(env.attributes, task.name, goals, envs.observed.seen, steps)
+    remarks = unseen_goal_warning(env.attributes, task.name, goals, envs.observed.seen, envs.observed.steps)
     if not is_solved.any():
         return remarks
     return [
@@ -233,12 +235,13 @@ def _image_size(env: Environment, envs: VectorEnv) -> tuple[int, int] | None:
     return image.shape[0], image.shape[1]
 
 
-def _warnings(env: Environment, observed: Observed, steps: int) -> list[str]:
+def _warnings(env: Environment, observed: Observed) -> list[str]:
     warnings = [] if env.tasks else ["there are no tasks to evaluate on."]
     if not env.has_attribute_fn:
         return warnings
+    steps = f"{observed.steps:,} random steps"
     if not observed.changed.any():
-        return [*warnings, f"no attribute changed in {steps} random steps: random exploration finds no transitions."]
+        return [*warnings, f"no attribute changed in {steps}: random exploration finds no transitions."]
     constant = [name for name, changed in zip(env.attributes.names, observed.changed, strict=True) if not changed]
-    warnings += unseen_value_warnings(env.attributes, observed.seen, steps * NUM_ENVS)
-    return [*warnings, *(f"attribute {name!r} never changed in {steps} random steps." for name in constant)]
+    warnings += unseen_value_warnings(env.attributes, observed.seen, observed.steps)
+    return [*warnings, *(f"attribute {name!r} never changed in {steps}." for name in constant)]

@@ -22,12 +22,14 @@ Key = jax.Array
 class Observed:
     """Statistics of the steps taken.
 
+    steps, episodes: steps, and episodes that ended, in all environments together.
     changed: `bool[A]` which attributes a step has changed.
     seen: for each attribute, which of its values occurred.
     """
 
     changed: np.ndarray
     seen: list[np.ndarray]
+    steps: int = 0
     episodes: int = 0
     sets: set[int] = field(default_factory=set)
     transitions: set[tuple[int, int]] = field(default_factory=set)
@@ -55,7 +57,6 @@ class CheckedVectorEnv(VectorEnv):
             if self._last is not None:
                 _check_unchanged(self._last, timestep, ~which)
         self._ages[which], self._last = 0, timestep
-        self.observed.episodes += int(which.sum())
         return timestep
 
     def step(self, action: Action, key: Key) -> TimeStep:
@@ -64,6 +65,8 @@ class CheckedVectorEnv(VectorEnv):
         with blaming(self.env, f"step {self._steps}"):
             timestep = self._checked(self.inner.step(action, key))
             _check_end(self.env, timestep, self._ages)
+        self.observed.steps += self.num_envs
+        self.observed.episodes += int(timestep.over.sum())
         self._count(timestep)
         self._last = timestep
         return timestep

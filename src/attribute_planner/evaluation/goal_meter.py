@@ -26,7 +26,7 @@ EPISODES = 32
 """Episodes of a measurement, at most; one for each environment of practice if those are fewer."""
 
 SHARE = 0.03
-"""Largest share of the time, and of the environment steps, that measurements take."""
+"""Largest share of the time that measurements take."""
 
 FIRST_AFTER = 20.0
 """Seconds of training before the first measurement, whose duration is not known yet."""
@@ -40,13 +40,12 @@ class GoalMeter:
 
     def __init__(self, env: Environment, config: TrainConfig, *, key: Key) -> None:
         self.env, self._config, self._key = env, config, key
-        self._started, self._seconds, self._steps = time.monotonic(), 0.0, 0
-        self._last_seconds, self._last_steps = 0.0, 0
+        self._started, self._seconds, self._last_seconds = time.monotonic(), 0.0, 0.0
 
     def measure_if_due(self, progress: Progress) -> dict[str, Any]:
         """The metrics of a measurement; empty if none is due, or nothing can act yet."""
         practised = progress.practised
-        if practised is None or not self._is_due(practised.steps):
+        if practised is None or not self._is_due():
             return {}
         began = time.monotonic()
         agent = agent_so_far(self.env, self._config, progress)
@@ -55,15 +54,13 @@ class GoalMeter:
         count = min(EPISODES, self._config.practise.num_envs)
         episodes = pursue_random_goals(agent, count, key=jax.random.fold_in(self._key, practised.epoch))
         self._last_seconds = time.monotonic() - began
-        self._last_steps = count * max(each.steps for each in episodes)
-        self._seconds, self._steps = self._seconds + self._last_seconds, self._steps + self._last_steps
+        self._seconds += self._last_seconds
         return metrics_of(episodes)
 
-    def _is_due(self, steps: int) -> bool:
-        """Whether another measurement like the last one stays within its share of time and steps."""
+    def _is_due(self) -> bool:
+        """Whether another measurement like the last one stays within its share of the time."""
         elapsed = time.monotonic() - self._started
-        in_time = self._seconds + self._last_seconds <= SHARE * elapsed
-        return elapsed >= FIRST_AFTER and in_time and self._steps + self._last_steps <= SHARE * steps
+        return elapsed >= FIRST_AFTER and self._seconds + self._last_seconds <= SHARE * elapsed
 
 
 def metrics_of(episodes: Sequence[Episode]) -> dict[str, Any]:

@@ -19,6 +19,29 @@ def observation_lines(spec: ObservationSpec, observations: np.ndarray) -> tuple[
     return (f"at most {spec.count} of {spec.vocabulary} words",)
 
 
+def bounds_warnings(
+    spec: ObservationSpec, bounds: tuple[tuple[float, float], ...] | None, observations: np.ndarray
+) -> list[str]:
+    """A warning for each part whose values in observations `[N, *shape]` lie outside its declared bounds."""
+    if not isinstance(spec, FlatSpec) or bounds is None or not len(observations):
+        return []
+    warnings, start = [], 0
+    for part, (low, high) in zip(spec.parts, bounds, strict=True):
+        values = observations[:, start : start + part.size]
+        least, most, start = float(values.min()), float(values.max()), start + part.size
+        margin = ROUNDING * max(abs(least), abs(most), 1.0)
+        if least < low - margin or most > high + margin:
+            which = f"observation {part.name!r}" if part.name else "the observation"
+            warnings.append(
+                f"{which} had values from {least:.4g} to {most:.4g}; its space says {low:.4g} to {high:.4g}."
+            )
+    return warnings
+
+
+ROUNDING = 1e-5
+"""Relative error of numbers that are stored with single precision."""
+
+
 def _part_lines(spec: FlatSpec, observations: np.ndarray) -> Iterator[tuple[Part, str]]:
     statistics = updated(initial_statistics(spec), spec, observations)
     coded = np.zeros(spec.shape, bool)

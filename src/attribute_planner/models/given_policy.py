@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Int
 
 from attribute_planner.attributes import Value
+from attribute_planner.environments.faults import first_line
 from attribute_planner.environments.spaces import Box, Discrete, FlatSpec, Observation
 from attribute_planner.environments.spec import EnvironmentSpec
 from attribute_planner.errors import ConfigurationError
@@ -55,11 +56,11 @@ class GivenPolicy(GoalPolicy):
         nothing = jnp.zeros(batch)
         if isinstance(self.action_space, Discrete):
             shape: Any = jax.ShapeDtypeStruct(batch, jnp.int32)
-            action = jax.pure_callback(self.model, shape, observation, goal, vmap_method="expand_dims")
+            action = jax.pure_callback(self.model.guarded, shape, observation, goal, vmap_method="expand_dims")
             return PolicyOutput(Categorical(CERTAIN * jax.nn.one_hot(action, self.action_space.count)), nothing)
         assert isinstance(self.action_space, Box)
         shape = jax.ShapeDtypeStruct((*batch, self.action_space.dimensions), jnp.float32)
-        action = jax.pure_callback(self.model, shape, observation, goal, vmap_method="expand_dims")
+        action = jax.pure_callback(self.model.guarded, shape, observation, goal, vmap_method="expand_dims")
         return PolicyOutput(Normal(action, jnp.full_like(action, EXACT)), nothing)
 
 
@@ -74,6 +75,26 @@ class HostModel:
         if spec.num_units is not None or not isinstance(spec.actions, Discrete | Box):
             raise ConfigurationError("A policy of one's own can act for one agent, with listed actions or in a box.")
         self._spec, self._actions, self._predicts = spec, spec.actions, predicts
+
+    def guarded(self, observation: Any, goal: Any) -> np.ndarray:
+        """The same for compiled code, in which an error of `predict` would become a traceback of many lines.
+
+        The error is kept for `raise_fault`, and any action is returned until it is raised.
+        """
+        try:
+            if not _FAULTS:
+                return self(observation, goal)
+        except ConfigurationError as fault:
+            _FAULTS.append(fault)
+        except Exception as error:
+            what = f"{type(self._predicts).__name__}.predict(observation, goal)"
+            fault = ConfigurationError(f"{what}: {type(error).__name__}: {first_line(str(error))}")
+            fault.__cause__ = error
+            _FAULTS.append(fault)
+        batch = np.shape(goal)[:-1]
+        if isinstance(self._actions, Discrete):
+            return np.zeros(batch, np.int32)
+        return np.zeros((*batch, self._actions.dimensions), np.float32)
 
     def __call__(self, observation: Any, goal: Any) -> np.ndarray:
         """`[*batch]` or `[*batch, dimensions]` the action for each observation."""
@@ -99,6 +120,18 @@ class HostModel:
         if found.size != actions.dimensions:
             raise ConfigurationError(f"predict returned {found.shape}; an action has {actions.dimensions} numbers.")
         return found.reshape(-1)
+
+
+_FAULTS: list[ConfigurationError] = []
+"""The error of a policy that was called by compiled code, until it is raised."""
+
+
+def raise_fault() -> None:
+    """Raise the error of a policy that compiled code has called, if there was one."""
+    if _FAULTS:
+        fault = _FAULTS[0]
+        _FAULTS.clear()
+        raise fault
 
 
 def decoded(spec: EnvironmentSpec, row: np.ndarray) -> Any:

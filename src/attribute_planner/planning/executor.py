@@ -119,3 +119,10 @@ def episode_model(executor: Executor, conduct: Conduct, *, deterministic: bool) 
     if executor.measured_aliasing and conduct.aliasing is not None:
         return EpisodeModel(conduct.aliasing)
     return DETERMINISTIC if deterministic else EPISODE_MODEL
+
+
+def plan_model(executor: Executor, conduct: Conduct, *, deterministic: bool, looks_ahead: bool) -> EpisodeModel:
+    """The same for the probability of plans. After a failure, lookahead takes another action."""
+    if looks_ahead and executor.lookahead:
+        return EpisodeModel(aliasing=0.0)
+    return episode_model(executor, conduct, deterministic=deterministic) or EPISODE_MODEL

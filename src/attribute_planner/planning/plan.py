@@ -96,6 +96,12 @@ class Plan:
             for before, after in zip(self.steps, self.steps[1:], strict=False)
         ]
 
+    @property
+    def summary(self) -> str:
+        """`3 steps, probability 97.1%`."""
+        count = len(self.edges)
+        return f"{count} step{'' if count == 1 else 's'}, probability {self.probability:.1%}"
+
     def to_json(self) -> dict[str, Any]:
         """The plan as data for a JSON file."""
         return {
@@ -131,13 +137,13 @@ class Plan:
         goal = self.goal.text(self.space)
         if not self.reachable:
             return f"Plan({goal}: none, {self.reason})"
-        return f"Plan({goal}: {len(self.edges)} steps, probability {self.probability:.1%})"
+        return f"Plan({goal}: {self.summary})"
 
     def __str__(self) -> str:
         if not self.reachable:
             return f"No plan: {self.reason}"
         within = f" within {self.horizon:.0f} environment steps" if np.isfinite(self.horizon) else ""
-        lines = [f"{len(self.edges)} steps, probability {self.probability:.1%}{within}"]
+        lines = [f"{self.summary}{within}"]
         for number, (change, evidence) in enumerate(zip(self.changes, self.evidence, strict=True), start=1):
             shown = ", ".join(f"{name} → {value}" for name, value in change.items())
             lines.append(f"{number:3d}. {shown}  {evidence}")

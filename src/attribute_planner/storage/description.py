@@ -22,6 +22,8 @@ from attribute_planner.storage.settings import settings_from_json, settings_to_j
 FORMAT = 2
 LARGEST_PARAMETER = 100_000
 """No number that an environment is made with is larger."""
+LARGEST_LIMIT = 10_000_000
+"""No episode has more steps."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,7 @@ class Description:
     source: the function `module:function` that makes an environment of one's own; empty if it was given as an object.
     attributes: those of the run, hidden ones included.
     hidden: the splits that define hidden attributes.
+    max_steps: steps for which plans are made by default; `None` in older files.
     """
 
     name: str
@@ -41,12 +44,15 @@ class Description:
     seed: int
     hidden: tuple[Split, ...] = ()
     source: str = ""
+    max_steps: int | None = None
 
 
 def describe_run(env: Environment, config: TrainConfig, seed: int) -> Description:
     """The description of a new run."""
     source = source_of(without_hidden_attributes(env))
-    return Description(env.name, parameters_of(env), env.attributes, config, seed, hidden_splits(env), source)
+    return Description(
+        env.name, parameters_of(env), env.attributes, config, seed, hidden_splits(env), source, env.max_steps
+    )
 
 
 def parameters_of(env: Environment) -> dict[str, Any] | None:
@@ -66,6 +72,7 @@ def _to_json(description: Description) -> dict[str, Any]:
             "name": description.name,
             "parameters": description.parameters,
             **({"source": description.source} if description.source else {}),
+            **({} if description.max_steps is None else {"max_steps": description.max_steps}),
         },
         "attributes": attributes_to_json(description.attributes),
         "hidden_attributes": [split.to_json() for split in description.hidden],
@@ -86,9 +93,12 @@ def description_from_json(saved: dict[str, Any]) -> Description:
         typed(saved["seed"], int, "seed"),
         tuple(split_from_json(each) for each in saved.get("hidden_attributes", [])),
         typed(environment.get("source", ""), str, "environment.source"),
+        typed(environment.get("max_steps"), int | None, "environment.max_steps"),
     )
     if (described.name in ENVIRONMENTS) != (described.parameters is not None):
         raise DamagedFileError(f"The environment {described.name!r} must have parameters exactly if it is built in.")
+    if described.max_steps is not None and not 1 <= described.max_steps <= LARGEST_LIMIT:
+        raise DamagedFileError(f"The saved environment.max_steps is {described.max_steps}.")
     if not -(2**63) <= described.seed < 2**63:
         raise DamagedFileError(f"The seed {described.seed} has more than 64 bits.")
     return described

@@ -12,6 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from attribute_planner.agent import Agent
 from attribute_planner.algorithm import Progress, agent_of, new_replay
 from attribute_planner.aliasing.records import AttemptRecord
@@ -37,6 +39,9 @@ from attribute_planner.files.manifest import (
 from attribute_planner.files.strict_json import MALFORMED, parse_json
 from attribute_planner.models.given_policy import GivenPolicy, Predicts
 from attribute_planner.models.policy import GoalPolicy
+from attribute_planner.planning.episode_model import AttemptModel
+from attribute_planner.planning.executor import EXECUTORS, plan_model
+from attribute_planner.planning.plan import Planner
 from attribute_planner.storage.checkpoint import (
     AGENT_ONLY,
     ATTEMPT_LOG,
@@ -302,6 +307,26 @@ class RunDirectory:
         arrays, _ = self._agent_arrays(len(described.attributes))
         env = known_by_attributes(described.name, described.attributes)
         return load_table(env, described.config, arrays)
+
+    def planner(self) -> Planner:
+        """Plans as the agent of the last checkpoint does. An environment that is not built in is not needed.
+
+        An older run does not say for how many steps plans are made; they are then made without a limit.
+        """
+        described = self.description
+        if described.parameters is not None:
+            return self.agent().planner
+        practise, (arrays, notes) = described.config.practise, self._agent_arrays(len(described.attributes))
+        env = known_by_attributes(described.name, described.attributes)
+        model = plan_model(
+            EXECUTORS["default"],
+            load_conduct(arrays, notes, env.attributes.num_words),
+            deterministic=practise.deterministic,
+            looks_ahead="forward_model" in notes,
+        )
+        attempts = AttemptModel(model, practise.max_attempt_steps, **load_calibration(notes))
+        table = load_table(env, described.config, arrays)
+        return Planner(table, described.max_steps or np.inf, attempts=attempts)
 
     def metrics_writer(self) -> MetricsWriter:
         """Appends to metrics.jsonl, after the lines of the last checkpoint."""

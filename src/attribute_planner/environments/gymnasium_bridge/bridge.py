@@ -83,7 +83,7 @@ def _encoder(env: gymnasium.Env, encode: Callable[[Any], Any] | None, named: Nam
     WATCHDOG.begin(f"{named.name}: env.reset(seed=0)")
     try:
         with blaming(named, "env.reset(seed=0)"):
-            example, info = parts_of(env.reset(seed=0), RESET)
+            example, info = parts_of(_first_reset(env), RESET)
             checked_info(info)
     except HungError as error:
         raise EnvironmentFaultError(f"{named.name}: env.reset(seed=0): it {WATCHDOG.overdue}.") from error
@@ -96,3 +96,16 @@ def _encoder(env: gymnasium.Env, encode: Callable[[Any], Any] | None, named: Nam
         raise ConfigurationError(f"encode_observation must be a function, not a {type(encode).__name__}.")
     with blaming(named, "encode_observation after env.reset(seed=0)"):
         return encoder_by(encode, example)
+
+
+def _first_reset(env: gymnasium.Env) -> Any:
+    """What a reset with a seed returns."""
+    try:
+        return env.reset(seed=0)
+    except TypeError as error:
+        if "argument 'seed'" not in str(error):
+            raise
+        raise EnvironmentFaultError(
+            "reset takes no seed; it must be defined as reset(self, *, seed=None, options=None), and begin with "
+            "super().reset(seed=seed)."
+        ) from error

@@ -1,5 +1,6 @@
 """The user's `describe` function, which returns attribute values by name."""
 
+import inspect
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import Any
@@ -22,8 +23,23 @@ def values_reader(describe: Describe, attributes: Iterable[Attribute]) -> ReadVa
         raise ConfigurationError(
             f"describe must be a function of (observation, info, env), not a {type(describe).__name__}."
         )
+    _require_three_arguments(describe)
     read = AttributeReader(attributes)
     return lambda observation, info, env: read(describe(observation, info, env))
+
+
+def _require_three_arguments(describe: Describe) -> None:
+    """An error if a function cannot be called as `describe` is; functions without a signature pass."""
+    try:
+        signature = inspect.signature(describe)
+    except (TypeError, ValueError):
+        return
+    try:
+        signature.bind(None, {}, None)
+    except TypeError as error:
+        raise ConfigurationError(
+            f"describe must be a function of three arguments, (observation, info, env); it takes {signature}."
+        ) from error
 
 
 class AttributeReader:

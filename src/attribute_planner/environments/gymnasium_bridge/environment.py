@@ -39,7 +39,7 @@ def from_gymnasium(
     attributes: Sequence[Attribute],
     describe: Describe | None = None,
     labelled: tuple[Any, Any] | None = None,
-    tasks: Mapping[str, Mapping[str, Value]] | None = None,
+    tasks: Mapping[str, Mapping[str, Value] | str] | None = None,
     episode_steps: int | None = None,
     encode_observation: Callable[[Any], Any] | None = None,
     action_names: Sequence[str] | None = None,
@@ -141,6 +141,10 @@ class GymnasiumEnvironment(HostEnvironment):
         return self.encoder.spec
 
     @property
+    def observation_bounds(self) -> tuple[tuple[float, float], ...] | None:
+        return self.encoder.bounds
+
+    @property
     def actions(self) -> ActionSpace:
         return self.action_map.space
 
@@ -189,8 +193,11 @@ def another_value(space: AttributeSpace, max_steps: int) -> Task:
 
 
 def _tasks(
-    space: AttributeSpace, goals: Mapping[str, Mapping[str, Value]] | None, max_steps: int
+    space: AttributeSpace, goals: Mapping[str, Mapping[str, Value] | str] | None, max_steps: int
 ) -> Mapping[str, Task]:
+    if goals is not None and not isinstance(goals, Mapping):
+        example = {"name": {space.names[0]: space.attributes[0].decode(0)}}
+        raise ConfigurationError(f"tasks must be a dictionary of goals by name, like {example}; it is {shown(goals)}.")
     if not goals:
         task = another_value(space, max_steps)
         return {task.name: task}

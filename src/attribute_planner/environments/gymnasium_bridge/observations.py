@@ -45,10 +45,13 @@ class Encoder:
 
     spec: shape and type of the result.
     encode: converts a raw observation; raises an error if it does not fit.
+    bounds: the lowest and the highest value of each part, as the space declares them; `None` for images, and for
+        what a user's function encodes.
     """
 
     spec: FlatSpec | ImageSpec
     encode: Callable[[Any], np.ndarray]
+    bounds: tuple[tuple[float, float], ...] | None = None
 
 
 Read = Callable[[Any], np.ndarray]
@@ -74,7 +77,7 @@ def encoder_for(space: spaces.Space, example: Any = None) -> Encoder:
             f"Observations in {space} have {max(numbers, slots):,} numbers: pass encode_observation=… to reduce them."
         )
     spec = FlatSpec(tuple(parts), _stored_as(parts, bounds))
-    return Encoder(spec, _joined(reads, spec))
+    return Encoder(spec, _joined(reads, spec), tuple(bounds))
 
 
 def encoder_by(function: Callable[[Any], Any], example: Any) -> Encoder:

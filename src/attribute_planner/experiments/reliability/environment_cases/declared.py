@@ -68,7 +68,7 @@ def declared_cases() -> Iterator[Case]:
     for wrong in (0, -1, 1.5, "10", True, float("nan"), 10**12):
         yield _case(f"episode_steps={wrong!r}", "episode_steps must be", episode_steps=wrong)
     yield _case("a task of an unknown attribute", "There is no attribute 'x'", tasks={"t": {"x": 1}})
-    yield _case("a task of an unknown value", "There is no value of attribute 'place'", tasks={"t": {"place": 9}})
+    yield _case("a task of an unknown value", "Attribute 'place' has no value", tasks={"t": {"place": 9}})
     yield _case("a task without a goal", "The goal is empty", tasks={"t": {}})
     yield _case("encode_observation is no function", "encode_observation must be a function", encode_observation=3)
     for name, function, answer in (
