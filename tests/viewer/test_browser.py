@@ -136,6 +136,40 @@ def test_a_set_of_the_graph_becomes_the_goal(tab: Tab):
     tab.wait("document.querySelector('.goal-text').textContent === 'n=2'")
 
 
+LAST_WALKED = """(() => { const { last, view, canvas } = viewer.graph;
+const middle = (side) => [(last.from.x * side + last.to.x * (1 - side)), (last.from.y * side + last.to.y * (1 - side))];
+const [x, y] = middle(0.35).map((at, i) => at * view.scale + [view.x, view.y][i]);
+const column = (dy) => [...canvas.getContext("2d").getImageData(Math.round(x), Math.round(y + dy), 1, 1).data];
+return [-3.8, 0].map((dy) => column(dy * view.scale).join()).concat(viewer.graph.colours.ink); })()"""
+"""The colours of the edge walked last at its border and in its middle, and the colour of ink."""
+
+
+def test_the_transition_walked_last_stands_out_in_the_graph(tab: Tab):
+    set_number(tab, 3)
+    assert tab.value("viewer.graph.last") is None and "walked last" in text(tab, ".legend")
+    for _ in range(2):
+        tab.value("viewer.player.step().then(() => 0)")
+    label = "document.querySelector('canvas').getAttribute('aria-label')"
+    assert "Walked last: n → 2." in tab.value(label)
+    tab.value("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    border, middle, ink = tab.value(LAST_WALKED)
+    assert border != middle and border.endswith("255")
+    assert [int(part) for part in border.split(",")[:3]] == colour_of(ink)
+    tab.value("viewer.graph.point(viewer.graph.last.to)")
+    assert "walked last: n → 2: 90 %, 900 of 1,000 attempts" in text(tab, ".tip")
+    tab.value("viewer.player.seek(1)")
+    assert "Walked last: n → 1." in tab.value(label)
+    tab.value("viewer.player.seek(0)")
+    assert "Walked last" not in tab.value(label)
+
+
+def colour_of(text: str) -> list[int]:
+    """The parts of `#1b2333`, or of `rgb(27, 35, 51)`."""
+    if text.startswith("#"):
+        return [int(text[i : i + 2], 16) for i in (1, 3, 5)]
+    return [int(part) for part in text[4:-1].replace(",", " ").split()]
+
+
 def test_hostile_names_are_shown_as_text(tab: Tab):
     open_run(tab, HOSTILE)
     tab.wait("document.querySelectorAll('fieldset .attribute').length === 2")

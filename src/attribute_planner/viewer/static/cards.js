@@ -27,7 +27,7 @@ export function addPlan(root) {
 
 export function addGraph(root) {
   const [content, key] = [element("div", { class: "graph-frame" }), (name) => element("span", { class: `key ${name}` })];
-  const legend = element("p", { class: "legend soft" }, "unlikely", key("scale"), "likely", key("dashed"), "never tried");
+  const legend = element("p", { class: "legend soft" }, "unlikely", key("scale"), "likely", key("dashed"), "never tried", key("last"), "walked last");
   addCard(root, "graph", "Graph", heading("Graph", legend), content);
   return content;
 }
