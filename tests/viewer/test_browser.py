@@ -31,10 +31,10 @@ def training(tmp_path_factory: pytest.TempPathFactory) -> RunDirectory:
 
 @pytest.fixture(scope="module")
 def address(line_agent: Agent, hostile_agent: Agent, weak_agent: Agent, training: RunDirectory) -> Iterator[str]:
-    """The address of a viewer of four small runs and of a shipped agent."""
+    """The address of a viewer of four small runs and of two shipped agents."""
     known = {"line": line_agent, HOSTILE: hostile_agent, "weak": weak_agent}
     entries = {name: Entry(name, training.path, LINE) for name in (*known, "begun")}
-    entries["switches"] = entries_of(None)["switches"]
+    entries |= {name: entries_of(None)[name] for name in ("switches", "blocks")}
 
     def load(entry: Entry) -> Agent:
         return known[entry.name] if entry.name in known else loaded(entry)
@@ -201,6 +201,25 @@ def test_a_run_in_training_is_followed_live(tab: Tab, training: RunDirectory):
     append(training, {"phase": "explore", "seconds": 3, "sets": 77})
     tab.wait("document.querySelector('.chart-value').textContent === '77'")
     assert tab.value("viewer.training.lines.length") == 4
+
+
+def test_the_training_of_shipped_agents_shows_what_is_known_of_it(tab: Tab):
+    open_run(tab, "switches")
+    tab.click("[data-view=training]")
+    tab.wait("document.querySelectorAll('.chart').length === 2 && document.querySelector('.edges')")
+    assert "practise: success" in text(tab, ".charts") and "12.0M steps" in tab.value(
+        "[...document.querySelectorAll('.chart text')].map((each) => each.textContent).join()"
+    )
+    assert "c7f4346b56d5" in text(tab, "#training") and "12,000,000 steps, ppo" in text(tab, "#training")
+    tab.value("document.getElementById('run').value = 'blocks'; viewer.training.open('blocks')")
+    tab.wait("document.querySelector('.edges')")
+    assert text(tab, ".training-status") == (
+        "The metrics of this agent's training were not kept, so there are no curves to show."
+    )
+    assert tab.value("document.querySelectorAll('.chart').length") == 0 and "NVIDIA H200" in text(tab, "#training")
+    tab.resize(420, 900)
+    assert tab.value("document.documentElement.scrollWidth") <= 420
+    assert tab.value("document.querySelector('.edges tbody tr').offsetHeight") < 200  # the cells stand below each other
 
 
 def test_a_shipped_agent_reaches_a_goal_in_the_dark_and_on_a_narrow_screen(tab: Tab, tmp_path: Path):

@@ -8,6 +8,7 @@ import pytest
 from attribute_planner.agent import Agent
 from attribute_planner.storage.run_directory import RunDirectory
 from attribute_planner.viewer.messages import MessageError, read_message
+from attribute_planner.viewer.origin import origin_of
 from attribute_planner.viewer.runs import Runs
 from attribute_planner.viewer.sessions import Session
 from tests.viewer.conftest import HOSTILE, append
@@ -149,6 +150,20 @@ def test_a_run_in_training_is_followed(runs: Runs, training_run: RunDirectory):
     later = tab.ask("training", run="begun", since=3)
     assert [line["sets"] for line in later["lines"]] == [33]
     assert tab.ask("training", run="begun", since=99)["since"] == 0
+
+
+def test_the_origin_of_an_agent_is_told(runs: Runs):
+    origin = dict(Tab(runs).ask("origin", run="begun")["origin"])
+    assert (origin["environment"], origin["seed"]) == ("graph", "0")
+    assert origin["practise"] == "300,000 steps, dqn" and origin["packages"].startswith("Python 3.")
+    assert "detect" not in origin  # the environment tells the attributes
+
+
+def test_what_is_not_recorded_of_an_origin_is_left_out(training_run: RunDirectory):
+    recorded = {"commit": "", "jax": "0.11.2", "cores": 2, "machine": None}
+    origin = dict(origin_of(training_run.description, recorded))
+    assert "version" not in origin
+    assert (origin["packages"], origin["hardware"]) == ("JAX 0.11.2", "2 cores")
 
 
 def test_an_agent_is_prepared_and_diagnosed(tab: Tab, monkeypatch: pytest.MonkeyPatch):

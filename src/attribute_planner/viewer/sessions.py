@@ -107,6 +107,10 @@ class Session:
         """The metrics of a run, which may still be in training."""
         return self._runs.training(text_of(message, "run"), integer_of(message, "since", 0, 2**31))
 
+    def origin(self, message: Message) -> Answer:
+        """How an agent was trained."""
+        return {"origin": self._runs.origin(text_of(message, "run"))}
+
     def weakest(self, message: Message) -> Answer:
         """The weakest transitions of an agent."""
         key = text_of(message, "run")
@@ -157,6 +161,7 @@ ANSWERS: dict[str, Callable[[Session, Message], Answer]] = {
     "step": Session.step,
     "prepare": Session.prepare,
     "training": Session.training,
+    "origin": Session.origin,
     "weakest": Session.weakest,
     "diagnose": Session.diagnose,
 }
