@@ -106,6 +106,20 @@ def test_a_goal_is_set_and_reached_and_the_episode_is_scrubbed(tab: Tab):
     tab.wait("document.querySelector('.scene-status.good')")
 
 
+def test_no_step_is_lost_if_an_episode_begins_slowly(tab: Tab):
+    """Longer than the pause after which the first step is computed in advance."""
+    tab.value(
+        """(() => { const { connection } = viewer; const ask = connection.ask.bind(connection);
+        connection.ask = async (what, message) => {
+          if (what === "begin") await new Promise((done) => setTimeout(done, 700));
+          return ask(what, message); }; })()"""
+    )
+    set_number(tab, 3)
+    tab.click(".play")
+    tab.wait("viewer.film.result")
+    assert tab.value("viewer.film.frames.map((frame) => frame.step)") == [0, 1, 2, 3]
+
+
 def test_a_failing_run_says_what_failed_and_what_is_believed_now(tab: Tab):
     open_run(tab, "weak")
     set_number(tab, 3)
@@ -168,6 +182,19 @@ def colour_of(text: str) -> list[int]:
     if text.startswith("#"):
         return [int(text[i : i + 2], 16) for i in (1, 3, 5)]
     return [int(part) for part in text[4:-1].replace(",", " ").split()]
+
+
+def test_goals_of_tasks_follow_after_the_start_and_are_not_repeated(tab: Tab):
+    tab.value("viewer.suggested")
+    texts = "[...document.querySelectorAll('.chips .chip')].map((each) => each.title)"
+    first = tab.value(texts)
+    assert len(first) == len(set(first)) >= 2
+    tab.click(".chips .chip:last-child")
+    tab.wait("document.querySelector('.verdict .good')")
+    tab.click(".goal-head .clear")
+    tab.wait("document.querySelector('.goal-text.soft')")
+    tab.value("viewer.suggested")
+    assert tab.value(texts) == first
 
 
 def test_hostile_names_are_shown_as_text(tab: Tab):

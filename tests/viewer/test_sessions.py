@@ -38,8 +38,16 @@ def test_a_run_is_shown_with_its_attributes_and_its_start(tab: Tab):
     assert [(each["name"], each["kind"], each["size"]) for each in opened["attributes"]] == [("n", "integer", 7)]
     assert opened["frame"]["believed"] == opened["frame"]["truth"] == [0]
     assert [node["values"] for node in opened["frame"]["graph"]["nodes"]] == [[0], [1], [2]]
-    assert all(tab.ask("goal", goal=each["text"])["plan"]["reachable"] for each in opened["examples"])
+    examples = opened["examples"] + tab.ask("examples", seed=0)["examples"]
+    assert all(tab.ask("goal", goal=each["text"])["plan"]["reachable"] for each in examples)
     assert tab.ask("runs")["runs"][0] == {"id": "line", "name": "line"}
+
+
+def test_goals_of_tasks_are_sampled_only_at_the_start_that_is_shown(tab: Tab):
+    assert tab.ask("examples", seed=0)["examples"]
+    assert tab.ask("examples", seed=1) == {"examples": []}
+    tab.ask("begin", goal="n=3")
+    assert tab.ask("examples", seed=0) == {"examples": []}
 
 
 def test_a_goal_is_answered_with_its_plan_and_evidence(tab: Tab):
