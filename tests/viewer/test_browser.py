@@ -177,6 +177,21 @@ def test_the_transition_walked_last_stands_out_in_the_graph(tab: Tab):
     assert "Walked last" not in tab.value(label)
 
 
+def test_the_transition_walked_last_is_drawn_beside_sets_of_one_column(tab: Tab):
+    """It bends into the free place at the right of the column, and covers nothing."""
+    set_number(tab, 3)
+    tab.value("viewer.player.step().then(() => 0)")
+    tab.value("viewer.graph.last.from.x = viewer.graph.last.to.x; viewer.graph.last.from.y = -120; viewer.graph.draw()")
+    seen = tab.value(
+        """(() => { const { last: { to, from }, view, canvas } = viewer.graph;
+        const place = [to.x + to.box.width / 2 + 22, (to.y + from.y) / 2];
+        const at = place.map((part, i) => Math.round(part * view.scale + [view.x, view.y][i]));
+        const { data } = canvas.getContext("2d").getImageData(at[0], at[1], 8, 1);
+        return data.filter((part, i) => i % 4 === 3 && part).length; })()"""
+    )
+    assert seen > 0
+
+
 def colour_of(text: str) -> list[int]:
     """The parts of `#1b2333`, or of `rgb(27, 35, 51)`."""
     if text.startswith("#"):

@@ -32,6 +32,15 @@ def test_long_episodes_have_fewer_images(line_agent: Agent):
     assert replace(episode, frames=film).to_html().count("data:image/png") == 4
 
 
+def test_in_a_notebook_a_page_is_light_and_what_has_no_scripts_is_folded(line_agent: Agent):
+    episode = line_agent.reach({"n": 3})
+    for shown in (episode._repr_html_(), episode.plan._repr_html_()):
+        frame, folded = shown.index("<iframe"), shown.index("<details>")
+        assert frame < folded < shown.index("<table>")
+        assert "data-theme=&quot;light&quot;" in shown[frame:folded]
+    assert "data-theme" not in episode.to_html().partition("<head>")[0]
+
+
 def test_a_page_is_html_and_needs_a_trace(line_agent: Agent, tmp_path: Path):
     episode = line_agent.reach({"n": 3})
     with pytest.raises(ConfigurationError, match=r"does not end in \.html"):

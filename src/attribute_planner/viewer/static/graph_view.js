@@ -9,6 +9,7 @@ const SIDE = { width: 144, height: 28, radius: 8 }; // an alternative
 const GAP = { least: 186, most: 250, y: 39 }; // columns share the width of the canvas
 const MARGIN = 22;
 const DIP = 34; // how far ways back bend down
+const SHORT = 90; // a shorter transition has its probability above it, so that the line is seen
 const ZOOM = { least: 0.3, most: 2 };
 const FIRST = { least: 0.8, most: 1.1 }; // the scale at which the graph is first shown, if all of it fits then
 const LINE = { alternative: 1.5, path: 3.5, last: 5, outline: 9 }; // widths of transitions
@@ -169,23 +170,28 @@ export class GraphView {
     const { from, to } = edge;
     const back = to.x <= from.x;
     if (back && !main && from !== this.chosen && to !== this.chosen) return; // ways back are shown where one points
-    const start = back ? { x: from.x - 20, y: from.y + from.box.height / 2 } : { x: from.x + from.box.width / 2, y: from.y };
-    const end = back ? { x: to.x + 20, y: to.y + to.box.height / 2 } : { x: to.x - to.box.width / 2, y: to.y };
+    const beside = to.x === from.x; // both in one column: the transition bends around what stands between them
+    const below = ({ x, y, box }, aside) => ({ x: x + aside, y: y + box.height / 2 });
+    const right = ({ x, y, box }) => ({ x: x + box.width / 2, y });
+    const start = beside || !back ? right(from) : below(from, -20);
+    const end = beside ? right(to) : back ? below(to, 20) : { x: to.x - to.box.width / 2, y: to.y };
     const bend = Math.max(18, (end.x - start.x) / 2);
     const probability = this.probability(edge);
     const colour = probability === null ? this.colours.soft : probabilityColour(probability);
     const last = edge === this.last;
+    const turn = beside ? Math.PI : back ? -Math.PI / 2 : 0;
     const line = () => {
       pen.beginPath();
       pen.moveTo(start.x, start.y);
-      if (back) pen.bezierCurveTo(start.x, start.y + DIP, end.x, end.y + DIP, end.x, end.y);
+      if (beside) pen.bezierCurveTo(start.x + DIP, start.y, end.x + DIP, end.y, end.x, end.y);
+      else if (back) pen.bezierCurveTo(start.x, start.y + DIP, end.x, end.y + DIP, end.x, end.y);
       else pen.bezierCurveTo(start.x + bend, start.y, end.x - bend, end.y, end.x, end.y);
       pen.stroke();
     };
     if (last) {
       [pen.strokeStyle, pen.lineWidth] = [this.colours.ink, LINE.outline];
       line();
-      this.drawHead(pen, end, back, this.colours.ink, 15);
+      this.drawHead(pen, end, turn, this.colours.ink, 15);
     }
     pen.globalAlpha = main ? 1 : 0.7;
     [pen.strokeStyle, pen.lineWidth] = [colour, last ? LINE.last : main ? LINE.path : LINE.alternative];
@@ -193,15 +199,16 @@ export class GraphView {
     line();
     pen.setLineDash([]);
     pen.globalAlpha = 1;
-    if (last || !back) this.drawHead(pen, end, back, colour, last ? 11 : main ? 8 : 5);
-    if (main && !back) this.drawShare(pen, (start.x + end.x) / 2, (start.y + end.y) / 2, edge);
+    if (last || !back) this.drawHead(pen, end, turn, colour, last ? 11 : main ? 8 : 5);
+    const raised = end.x - start.x < SHORT ? 15 : 0;
+    if (main && !back) this.drawShare(pen, (start.x + end.x) / 2, (start.y + end.y) / 2 - raised, edge);
   }
 
-  // The head of an arrow that points right, or up at the end of a way back.
-  drawHead(pen, end, up, colour, size) {
+  // The head of an arrow that points right, turned by an angle.
+  drawHead(pen, end, turn, colour, size) {
     pen.save();
     pen.translate(end.x, end.y);
-    if (up) pen.rotate(-Math.PI / 2);
+    pen.rotate(turn);
     pen.fillStyle = colour;
     pen.beginPath();
     pen.moveTo(1, 0);
