@@ -12,6 +12,7 @@ import pytest
 pytest.importorskip("uvicorn")
 
 from attribute_planner.agent import Agent
+from attribute_planner.drawing.diagnosis_page import diagnosis_page
 from attribute_planner.storage.run_directory import RunDirectory
 from attribute_planner.viewer.runs import Entry, Runs, entries_of, loaded
 from attribute_planner.viewer.server import Server
@@ -292,6 +293,19 @@ def test_the_page_and_its_steps_appear_quickly(tab: Tab):
     tab.value("viewer.player.step().then(() => 0)")
     assert tab.value("viewer.film.index") == 2
     assert time.perf_counter() - began < 2.0
+
+
+def test_the_page_of_a_diagnosis_is_legible_on_a_narrow_screen(browser: Browser, line_agent: Agent, tmp_path: Path):
+    page = diagnosis_page(line_agent.diagnose(episodes=2), line_agent.table, "line")
+    (tmp_path / "diagnosis.html").write_text(page, encoding="utf-8")
+    tab = browser.tab()
+    tab.resize(420, 900)
+    tab.open(f"file://{tmp_path}/diagnosis.html")
+    tab.wait("document.querySelectorAll('.bar').length")
+    assert tab.value("document.documentElement.scrollWidth") <= 420
+    sizes = "[...document.querySelectorAll('.bars span')].map((each) => parseFloat(getComputedStyle(each).fontSize))"
+    assert min(tab.value(sizes)) >= 12 and tab.value("document.querySelector('.bar').offsetWidth") > 100
+    tab.close()
 
 
 def test_a_page_of_an_episode_is_scrubbed_without_a_server(browser: Browser, line_agent: Agent, tmp_path: Path):

@@ -15,6 +15,7 @@ from attribute_planner.drawing.episode_picture import draw_episode
 from attribute_planner.drawing.graph_picture import draw_graph
 from attribute_planner.drawing.picture import FAILED, REACHED, colour_of
 from attribute_planner.drawing.small_graph import MAX_SETS
+from attribute_planner.drawing.words import goal_words
 from attribute_planner.evaluation.evaluate import Evaluation
 from attribute_planner.planning.episode import ON_THE_WAY, Episode
 from attribute_planner.planning.plan import Plan
@@ -27,7 +28,7 @@ MAX_ROWS = 30
 
 def plan_html(plan: Plan) -> str:
     """The steps of a plan with a bar for each probability, and the graph around it."""
-    goal = f"<b>Plan for {escape(plan.goal.text(plan.space))}</b>"
+    goal = f"<b>Plan for {escape(goal_words(plan.goal, plan.space))}</b>"
     if not plan.reachable:
         return f"<p>{goal}: <span style='color:{FAILED}'>none, {escape(plan.reason)}</span></p>"
     rows = [
@@ -46,9 +47,8 @@ def episode_html(episode: Episode) -> str:
     replans = f"{episode.replans} replan{'' if episode.replans == 1 else 's'}"
     words = f"{verdict} in {episode.steps} steps, {replans}"
     reason = "" if episode.success else f": {escape(episode.reason)}"
-    head = (
-        f"<p><b>{escape(episode.goal.text(episode.space))}</b> <span style='color:{colour}'>{words}{reason}</span></p>"
-    )
+    goal = escape(goal_words(episode.goal, episode.space))
+    head = f"<p><b>{goal}</b> <span style='color:{colour}'>{words}{reason}</span></p>"
     rows = [
         (str(step.step + 1), escape(_difference(step.observed, step.aim)), escape(step.outcome))
         for step in episode.trace
