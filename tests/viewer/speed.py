@@ -57,10 +57,11 @@ class Speed:
 
     def row(self) -> str:
         """A row of the table."""
-        steps = sorted(self.steps)
-        median, late = statistics.median(steps), steps[int(0.95 * (len(steps) - 1))]
+        times = sorted(self.steps)
+        median, late = statistics.median(times), times[int(0.95 * (len(times) - 1))]
         ready = f"{self.ready / 1000:.1f} s | {self.ready_cpu:.1f} s | {self.examples / 1000:.1f} s"
-        return f"| `{self.agent}` | {self.first_paint:.0f} ms | {ready} | {median:.0f} ms | {late:.0f} ms | {self.frames_per_second:.0f} |"
+        steps = f"{median:.0f} ms | {late:.0f} ms | {self.frames_per_second:.0f}"
+        return f"| `{self.agent}` | {self.first_paint:.0f} ms | {ready} | {steps} |"
 
 
 def main(names: Annotated[list[str], tyro.conf.Positional], cache: Path | None = None) -> None:
