@@ -1,9 +1,18 @@
 """The agents that ship with the package do what their results say."""
 
+import json
+from pathlib import Path
+
 import pytest
 
 import attribute_planner as ap
+from attribute_planner.experiments.planner_run import curves_of
 from attribute_planner.storage.agents import shipped_agents
+from attribute_planner.storage.run_directory import CONFIG, RunDirectory
+
+RECORDS = Path(__file__).parent.parent / "reproduction" / "records"
+WITHOUT_METRICS = {"blocks"}
+"""Agents of which no metrics were kept."""
 
 # By name: a task, how many of them, and which share must be solved. Physics and pictures take time.
 TRIED = {
@@ -29,6 +38,24 @@ def test_an_agent_that_ships_solves_its_tasks(name: str):
 
 def test_every_agent_that_ships_is_tried():
     assert set(shipped_agents()) == set(TRIED)
+
+
+def test_agents_ship_with_the_metrics_of_their_training():
+    assert {name for name, path in shipped_agents().items() if not RunDirectory(path).metrics()} == WITHOUT_METRICS
+
+
+@pytest.mark.parametrize("name", sorted(TRIED.keys() - WITHOUT_METRICS))
+def test_the_metrics_of_an_agent_are_those_of_the_record_of_its_training(name: str):
+    run = RunDirectory(shipped_agents()[name])
+    record = json.loads((RECORDS / f"paper-{name}-default-0.json").read_text(encoding="utf-8"))
+    saved = json.loads((run.path / CONFIG).read_text(encoding="utf-8"))
+    assert curves_of(run.metrics()) == record["curves"]
+    assert record["configuration"] == {"environment": saved["environment"], "config": saved["config"]}
+    assert record["seed"] == saved["seed"]
+    origin = ("commit", "python", "jax", "device", "machine", "cores")
+    assert {each: record["trained"][each] for each in origin} == {each: run.provenance[each] for each in origin}
+    edges = record["scalars"].get("edges with model-generated ones", record["scalars"]["edges"])
+    assert run.table().num_edges == edges
 
 
 @pytest.mark.parametrize("name", LONG)

@@ -13,11 +13,12 @@ from attribute_planner.environments.hidden_attributes import with_hidden_attribu
 from attribute_planner.environments.registry import make
 from attribute_planner.environments.splits import Codes, Split, Threshold
 from attribute_planner.errors import RunDirectoryError
-from attribute_planner.files.manifest import commit
+from attribute_planner.files.manifest import commit, read_manifest
 from attribute_planner.models.detector import AttributeDetector
 from attribute_planner.models.policy import GoalPolicy
 from attribute_planner.storage.agents import find_run
 from attribute_planner.storage.description import describe_run
+from attribute_planner.storage.metrics import METRICS
 from attribute_planner.storage.run_directory import RunDirectory, save_agent, ship
 from attribute_planner.training import load
 from tests.probes import RING, TINY, numbers, table_of, with_drawn_weights
@@ -70,6 +71,17 @@ def test_what_ships_is_the_agent_described_as_its_run(run: Path, tmp_path: Path)
     assert json.loads((tmp_path / "shipped" / "config.json").read_text()) == described
     table, shipped = load(run, RING).table, load(tmp_path / "shipped", RING).table
     np.testing.assert_array_equal(shipped.probability, table.probability)
+    assert RunDirectory(tmp_path / "shipped").metrics() == []
+
+
+def test_an_agent_ships_with_the_metrics_of_its_last_checkpoint(run: Path, tmp_path: Path):
+    writer = RunDirectory(run).metrics_writer()
+    writer.write({"phase": "explore", "seconds": 1.0, "edges": 3})
+    commit(run, {}, beginnings={METRICS: writer.written})
+    writer.write({"phase": "explore", "seconds": 2.0, "edges": 4})  # after the checkpoint
+    ship(RunDirectory(run), tmp_path / "shipped", RING)
+    assert [line["edges"] for line in RunDirectory(tmp_path / "shipped").metrics()] == [3]
+    assert METRICS in read_manifest(tmp_path / "shipped")
 
 
 def test_a_run_directory_holds_json_and_safetensors_only(run: Path):

@@ -8,8 +8,11 @@ import numpy as np
 import pytest
 
 from attribute_planner.agent import Agent
+from attribute_planner.attributes import Attribute, AttributeSpace
+from attribute_planner.drawing.words import change_words, goal_words
 from attribute_planner.errors import ConfigurationError
 from attribute_planner.viewer.static_files import FOLDER, bundled, static_files
+from tests.probes import partial_goal
 
 
 def test_a_page_needs_no_other_file(line_agent: Agent, tmp_path: Path):
@@ -30,6 +33,25 @@ def test_long_episodes_have_fewer_images(line_agent: Agent):
     episode = line_agent.reach({"n": 3})
     film = [np.full((2, 2, 3), number, np.uint8) for number in range(len(episode.trace) + 1)]
     assert replace(episode, frames=film).to_html().count("data:image/png") == 4
+
+
+def test_in_a_notebook_a_page_is_light_and_what_has_no_scripts_is_folded(line_agent: Agent):
+    episode = line_agent.reach({"n": 3})
+    for shown in (episode._repr_html_(), episode.plan._repr_html_()):
+        frame, folded = shown.index("<iframe"), shown.index("<details>")
+        assert frame < folded < shown.index("<table>")
+        assert "data-theme=&quot;light&quot;" in shown[frame:folded]
+    assert "data-theme" not in episode.to_html().partition("<head>")[0]
+
+
+def test_a_notebook_shows_how_a_long_goal_begins():
+    space = AttributeSpace(tuple(Attribute(f"a_rather_long_name_{number}") for number in range(12)))
+    goal = partial_goal([1] * 12)
+    words = goal_words(goal, space)
+    assert words.startswith("a_rather_long_name_0=True") and words.endswith(" … (12 attributes)") and len(words) < 150
+    short = partial_goal([1] + [None] * 11)
+    assert goal_words(short, space) == "a_rather_long_name_0=True"
+    assert change_words(dict.fromkeys("abcde", 1)) == "a → 1, b → 1, c → 1 +2"
 
 
 def test_a_page_is_html_and_needs_a_trace(line_agent: Agent, tmp_path: Path):

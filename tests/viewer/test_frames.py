@@ -68,6 +68,27 @@ def test_a_frame_repeats_neither_plan_nor_graph():
     assert moved["plan"]["sets"] == [[0, 1, 0], [1, 1, 0]] and "graph" not in moved
 
 
+def test_the_transition_that_was_walked_is_told_and_drawn_where_the_graph_begins_again():
+    writer = FrameWriter(PLANNER, partial_goal([1, 1, 1]))
+    start, far = np.array([0, 0, 1], np.int32), np.array([0, 1, 0], np.int32)
+    writer.frame(0, start, None)
+    writer._drawn = set()  # nothing of what is drawn is on the way from there
+    moved = writer.frame(1, far, None)
+    assert moved["walked"]["source"] == [0, 0, 1] and moved["walked"]["target"] == [0, 1, 0]
+    assert moved["walked"]["probability"] is None  # two attributes change: it is not listed
+    nodes, first = moved["graph"]["nodes"], moved["graph"]["edges"][0]
+    assert nodes[first["source"]] == {"values": [0, 0, 1], "column": -2, "row": 0} and first["target"] == 0
+    assert first["probability"] is None and not first["tried"]
+    stayed = writer.frame(2, far, None)
+    assert "walked" not in stayed
+
+
+def test_the_set_that_was_left_may_be_on_the_path():
+    left, here = np.array([0, 1, 0], np.int32), np.array([0, 0, 0], np.int32)
+    drawn = neighbourhood(PLANNER, PLANNER.distances(partial_goal([1, 1, 0])), [here, left], left)
+    assert next(iter(drawn.edges)) == (1, 0) and drawn.column[:2] == [0, 2] and min(drawn.column) == 0
+
+
 def test_names_are_grouped_by_what_they_share():
     assert groups_of(["switch_0", "switch_1", "ore"]) == ["switch", "switch", ""]
     relations = [f"{a}_left_of_{b}" for a, b in itertools.permutations(("red", "green", "blue"), 2)]

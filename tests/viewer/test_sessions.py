@@ -8,6 +8,7 @@ import pytest
 from attribute_planner.agent import Agent
 from attribute_planner.storage.run_directory import RunDirectory
 from attribute_planner.viewer.messages import MessageError, read_message
+from attribute_planner.viewer.origin import origin_of
 from attribute_planner.viewer.runs import Runs
 from attribute_planner.viewer.sessions import Session
 from tests.viewer.conftest import HOSTILE, append
@@ -37,8 +38,16 @@ def test_a_run_is_shown_with_its_attributes_and_its_start(tab: Tab):
     assert [(each["name"], each["kind"], each["size"]) for each in opened["attributes"]] == [("n", "integer", 7)]
     assert opened["frame"]["believed"] == opened["frame"]["truth"] == [0]
     assert [node["values"] for node in opened["frame"]["graph"]["nodes"]] == [[0], [1], [2]]
-    assert all(tab.ask("goal", goal=each["text"])["plan"]["reachable"] for each in opened["examples"])
+    examples = opened["examples"] + tab.ask("examples", seed=0)["examples"]
+    assert all(tab.ask("goal", goal=each["text"])["plan"]["reachable"] for each in examples)
     assert tab.ask("runs")["runs"][0] == {"id": "line", "name": "line"}
+
+
+def test_goals_of_tasks_are_sampled_only_at_the_start_that_is_shown(tab: Tab):
+    assert tab.ask("examples", seed=0)["examples"]
+    assert tab.ask("examples", seed=1) == {"examples": []}
+    tab.ask("begin", goal="n=3")
+    assert tab.ask("examples", seed=0) == {"examples": []}
 
 
 def test_a_goal_is_answered_with_its_plan_and_evidence(tab: Tab):
@@ -149,6 +158,20 @@ def test_a_run_in_training_is_followed(runs: Runs, training_run: RunDirectory):
     later = tab.ask("training", run="begun", since=3)
     assert [line["sets"] for line in later["lines"]] == [33]
     assert tab.ask("training", run="begun", since=99)["since"] == 0
+
+
+def test_the_origin_of_an_agent_is_told(runs: Runs):
+    origin = dict(Tab(runs).ask("origin", run="begun")["origin"])
+    assert (origin["environment"], origin["seed"]) == ("graph", "0")
+    assert origin["practise"] == "300,000 steps, dqn" and origin["packages"].startswith("Python 3.")
+    assert "detect" not in origin  # the environment tells the attributes
+
+
+def test_what_is_not_recorded_of_an_origin_is_left_out(training_run: RunDirectory):
+    recorded = {"commit": "", "jax": "0.11.2", "cores": 2, "machine": None}
+    origin = dict(origin_of(training_run.description, recorded))
+    assert "version" not in origin
+    assert (origin["packages"], origin["hardware"]) == ("JAX 0.11.2", "2 cores")
 
 
 def test_an_agent_is_prepared_and_diagnosed(tab: Tab, monkeypatch: pytest.MonkeyPatch):

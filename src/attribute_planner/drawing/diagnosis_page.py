@@ -7,6 +7,7 @@ from pathlib import Path
 
 from attribute_planner.diagnosis.finding import KINDS, Diagnosis, Finding, Measured
 from attribute_planner.drawing.graph_picture import draw_graph
+from attribute_planner.drawing.words import change_words, goal_words
 from attribute_planner.planning.plan import Plan
 from attribute_planner.transitions.evidence import percent
 from attribute_planner.transitions.table import TransitionTable
@@ -27,14 +28,16 @@ section { background: var(--card); border: 1px solid var(--line); border-radius:
   padding: 1.1rem 1.3rem; margin-top: 1rem; }
 ol { padding-left: 1.3rem; margin: 0; } li { margin-bottom: .8rem; } p { margin: .3rem 0; overflow-wrap: anywhere; }
 .kind { font-weight: 600; } .share { color: var(--soft); }
-svg, img { max-width: 100%; height: auto; } img { background: #fff; border-radius: 10px; }
-svg text { font: 13px system-ui, sans-serif; fill: var(--ink); }
-.planned { fill: var(--planned); } .reached { fill: var(--reached); } .weak { fill: var(--weak); }
-.ground { fill: var(--line); }
+.wide { overflow-x: auto; } .wide img { width: 100%; min-width: 46rem; background: #fff; border-radius: 10px; }
+h3, .bars .name { overflow-wrap: anywhere; }
+.bars { display: grid; grid-template-columns: 17rem minmax(0, 1fr) 13rem; gap: .3rem 1rem; align-items: center;
+  font-size: .88rem; margin: .5rem 0 1.2rem; }
+.bar { height: .8rem; border-radius: 3px; background: var(--line); overflow: hidden; }
+.bar > i { display: block; height: 100%; background: var(--reached); }
+.bar > .planned { background: var(--planned); } .bar > .weak { background: var(--weak); }
+@media (max-width: 44rem) { .bars { grid-template-columns: minmax(0, 1fr) 9.5rem; gap: .2rem .8rem; }
+  .bars .name { grid-column: 1 / -1; margin-top: .4rem; } .bars .name:empty { display: none; } }
 """
-
-WIDTH, ROW, EVIDENCE = 800, 30, 250
-"""Width of drawings, height of a row in them, and width of the words at its right, in pixels."""
 
 
 def write_diagnosis_page(path: Path, diagnosis: Diagnosis, table: TransitionTable, title: str) -> None:
@@ -71,22 +74,19 @@ def _finding(finding: Finding) -> str:
 
 
 def success_bars(measured: list[Measured]) -> str:
-    """A bar for each task: planned above, reached below."""
-    rows, left, full = [], 200, WIDTH - 200 - EVIDENCE
-    for number, each in enumerate(measured):
-        top, reached = number * (2 * ROW), each.successes / each.episodes
+    """Two bars for each task: planned above, reached below."""
+    rows = []
+    for each in measured:
+        planned, reached = f"{percent(each.planned)} planned", f"{each.successes} of {each.episodes} reached"
         rows += [
-            _text(0, top + 25, each.task),
-            _rectangle(left, top + 6, full * each.planned, 12, "planned"),
-            _text(left + full * each.planned + 6, top + 17, f"{percent(each.planned)} planned"),
-            _rectangle(left, top + 22, full * reached, 12, "reached"),
-            _text(left + full * reached + 6, top + 33, f"{each.successes} of {each.episodes} reached"),
+            _row(each.task, each.planned, "planned", planned),
+            _row("", each.successes / each.episodes, "reached", reached),
         ]
-    return _svg(len(measured) * 2 * ROW, rows)
+    return _bars(rows)
 
 
 def _plan(plan: Plan) -> str:
-    goal = f"<h3>{escape(plan.goal.text(plan.space))}</h3>"
+    goal = f'<h3 title="{escape(plan.goal.text(plan.space))}">{escape(goal_words(plan.goal, plan.space))}</h3>'
     if not plan.reachable:
         return f"{goal}<p>No plan: {escape(plan.reason)}</p>\n"
     return f"{goal}<p>{percent(plan.probability)} planned</p>{plan_drawing(plan)}\n"
@@ -94,17 +94,21 @@ def _plan(plan: Plan) -> str:
 
 def plan_drawing(plan: Plan) -> str:
     """A row for each transition: what it changes, a bar of its probability, and the evidence."""
-    rows, left, full = [], 280, WIDTH - 280 - EVIDENCE
-    for number, (change, evidence) in enumerate(zip(plan.changes, plan.evidence, strict=True)):
-        middle, length = number * ROW + 19, full * evidence.probability
-        words = ", ".join(f"{name} → {value}" for name, value in change.items())
-        rows += [
-            _text(0, middle, f"{number + 1}. {words if len(words) <= 38 else words[:37] + '…'}"),
-            _rectangle(left, middle - 11, full, 14, "ground"),
-            _rectangle(left, middle - 11, length, 14, "reached" if evidence.probability >= 0.5 else "weak"),
-            _text(left + full + 8, middle, str(evidence)),
-        ]
-    return _svg(len(plan.evidence) * ROW, rows)
+    rows = []
+    for number, (change, evidence) in enumerate(zip(plan.changes, plan.evidence, strict=True), start=1):
+        kind = "reached" if evidence.probability >= 0.5 else "weak"
+        rows.append(_row(f"{number}. {change_words(change)}", evidence.probability, kind, str(evidence)))
+    return _bars(rows)
+
+
+def _bars(rows: list[str]) -> str:
+    return f'<div class="bars">{"".join(rows)}</div>'
+
+
+def _row(name: str, share: float, kind: str, words: str) -> str:
+    """A name, a bar and words beside it."""
+    bar = f'<span class="bar"><i class="{kind}" style="width:{100 * share:.1f}%"></i></span>'
+    return f'<span class="name">{escape(name)}</span>{bar}<span>{escape(words)}</span>'
 
 
 def graph_image(table: TransitionTable, plans: list[Plan]) -> str:
@@ -116,17 +120,4 @@ def graph_image(table: TransitionTable, plans: list[Plan]) -> str:
         path = Path(folder) / "graph.png"
         draw_graph(path, table, plan)
         image = base64.b64encode(path.read_bytes()).decode()
-    return f'<img alt="The attribute graph" src="data:image/png;base64,{image}">'
-
-
-def _svg(height: int, rows: list[str]) -> str:
-    inside = "".join(rows)
-    return f'<svg viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" role="img">{inside}</svg>'
-
-
-def _text(x: float, y: float, text: str) -> str:
-    return f'<text x="{x:.0f}" y="{y:.0f}">{escape(text)}</text>'
-
-
-def _rectangle(x: float, y: float, width: float, height: float, kind: str) -> str:
-    return f'<rect x="{x:.0f}" y="{y:.0f}" width="{width:.1f}" height="{height:.0f}" rx="3" class="{kind}"/>'
+    return f'<div class="wide"><img alt="The attribute graph" src="data:image/png;base64,{image}"></div>'

@@ -15,18 +15,20 @@ from attribute_planner.drawing.episode_picture import draw_episode
 from attribute_planner.drawing.graph_picture import draw_graph
 from attribute_planner.drawing.picture import FAILED, REACHED, colour_of
 from attribute_planner.drawing.small_graph import MAX_SETS
+from attribute_planner.drawing.words import goal_words
 from attribute_planner.evaluation.evaluate import Evaluation
 from attribute_planner.planning.episode import ON_THE_WAY, Episode
 from attribute_planner.planning.plan import Plan
 from attribute_planner.viewer.episode_page import episode_page, in_notebook, plan_page
 
+PLAN_COLUMNS = ("", "change", "c_π", "evidence")
 MAX_ROWS = 30
 """Rows of a table that are shown."""
 
 
 def plan_html(plan: Plan) -> str:
     """The steps of a plan with a bar for each probability, and the graph around it."""
-    goal = f"<b>Plan for {escape(plan.goal.text(plan.space))}</b>"
+    goal = f"<b>Plan for {escape(goal_words(plan.goal, plan.space))}</b>"
     if not plan.reachable:
         return f"<p>{goal}: <span style='color:{FAILED}'>none, {escape(plan.reason)}</span></p>"
     rows = [
@@ -36,7 +38,7 @@ def plan_html(plan: Plan) -> str:
         )
     ]
     head = f"<p>{goal}: {plan.summary}</p>"
-    return head + table_html(("", "change", "c_π", "evidence"), rows) + in_notebook(plan_page(plan), 460)
+    return head + in_notebook(plan_page(plan), 410) + folded("As a table", table_html(PLAN_COLUMNS, rows))
 
 
 def episode_html(episode: Episode) -> str:
@@ -45,17 +47,16 @@ def episode_html(episode: Episode) -> str:
     replans = f"{episode.replans} replan{'' if episode.replans == 1 else 's'}"
     words = f"{verdict} in {episode.steps} steps, {replans}"
     reason = "" if episode.success else f": {escape(episode.reason)}"
-    head = (
-        f"<p><b>{escape(episode.goal.text(episode.space))}</b> <span style='color:{colour}'>{words}{reason}</span></p>"
-    )
+    goal = escape(goal_words(episode.goal, episode.space))
+    head = f"<p><b>{goal}</b> <span style='color:{colour}'>{words}{reason}</span></p>"
     rows = [
         (str(step.step + 1), escape(_difference(step.observed, step.aim)), escape(step.outcome))
         for step in episode.trace
         if step.outcome != ON_THE_WAY
     ]
-    film = in_notebook(episode_page(episode), 900) if episode.trace else ""
+    film = in_notebook(episode_page(episode), 890) if episode.trace else ""
     drawn = picture_html(draw_episode(None, episode)) if episode.trace else ""
-    return head + film + drawn + table_html(("step", "attempt", "outcome"), rows)
+    return head + film + folded("As a picture and a table", drawn + table_html(("step", "attempt", "outcome"), rows))
 
 
 def evaluation_html(result: Evaluation) -> str:
@@ -71,9 +72,10 @@ def evaluation_html(result: Evaluation) -> str:
 
 def agent_html(agent: Agent) -> str:
     """The environment, the attributes and the tasks of an agent, and its graph if that is small."""
+    source = "a detector" if agent.detector else "the environment"
     head = (
         f"<p><b>Agent for {escape(agent.env.name)}</b>: {agent.table.num_nodes:,} attribute sets, "
-        f"{agent.table.num_edges:,} transitions; attributes by {'a detector' if agent.detector else 'describe'}</p>"
+        f"{agent.table.num_edges:,} transitions; attributes from {source}</p>"
     )
     attributes = [(escape(each.name), escape(_values(each.values))) for each in agent.env.attributes]
     tasks = [(escape(each.name), escape(each.description), f"{each.max_steps:,}") for each in agent.env.tasks.values()]
@@ -105,6 +107,11 @@ def table_html(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     body = "".join("<tr>" + "".join(f"<td {left}>{cell}</td>" for cell in row) + "</tr>" for row in rows[:MAX_ROWS])
     more = f"<p>… {len(rows) - MAX_ROWS:,} more</p>" if len(rows) > MAX_ROWS else ""
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
+
+
+def folded(title: str, content: str) -> str:
+    """Content that is shown on a click, and where frames are not shown; nothing without content."""
+    return f"<details><summary>{escape(title)}</summary>{content}</details>" if content else ""
 
 
 def bar(probability: float, width: int = 120) -> str:

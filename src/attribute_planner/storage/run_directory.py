@@ -65,7 +65,7 @@ from attribute_planner.storage.description import (
     require_components,
 )
 from attribute_planner.storage.experience import NewExperience, load_replay
-from attribute_planner.storage.metrics import METRICS, MetricsWriter, read_metrics
+from attribute_planner.storage.metrics import METRICS, MetricsWriter, read_beginning, read_metrics
 from attribute_planner.storage.notes import Notes, check_attempt_log, check_names, check_notes
 from attribute_planner.storage.threads import ALLOWED
 from attribute_planner.storage.trusted_sources import is_trusted, trust
@@ -140,10 +140,15 @@ class RunDirectory:
             raise RunDirectoryError(f"{path} does not describe a run: {error!r}") from error
 
     @property
+    def provenance(self) -> dict[str, Any]:
+        """Versions and hardware with which the run began; empty if they were not recorded."""
+        saved = parse_json(read_verified(self.path, CONFIG), self.path / CONFIG).get("provenance")
+        return saved if isinstance(saved, dict) else {}
+
+    @property
     def threads(self) -> int | None:
         """The number of threads with which the run began; `None` if it was not recorded."""
-        saved = parse_json(read_verified(self.path, CONFIG), self.path / CONFIG).get("provenance")
-        number = saved.get("threads") if isinstance(saved, dict) else None
+        number = self.provenance.get("threads")
         return number if isinstance(number, int) and ALLOWED.fault(number) is None else None
 
     def _check_format(self, saved: Any) -> None:
@@ -361,7 +366,8 @@ def agent_file(agent: Agent, config: TrainConfig) -> dict[str, bytes]:
 
 
 def ship(run: RunDirectory, path: Path | str, env: Environment | None = None) -> None:
-    """Store only the agent of a finished run, with the description of that run."""
-    described = run.description
+    """Store only the agent of a finished run, with the description and the metrics of that run."""
+    described, written = run.description, read_manifest(run.path).get(METRICS)
     save_agent(path, run.agent(env), described.config, described.seed)
-    commit(Path(path), {CONFIG: read_verified(run.path, CONFIG)})
+    metrics = {} if written is None else {METRICS: read_beginning(run.path / METRICS, written)}
+    commit(Path(path), {CONFIG: read_verified(run.path, CONFIG), **metrics})

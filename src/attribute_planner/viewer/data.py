@@ -16,6 +16,9 @@ from attribute_planner.transitions.evidence import EdgeEvidence
 from attribute_planner.transitions.model import Listing
 from attribute_planner.transitions.numbering import UNKNOWN, NumberedSets
 
+NOTHING = EdgeEvidence(0.0, 0.0, 0.0, 0.0)
+"""The evidence of a transition that is not listed."""
+
 
 def space_json(sets: NumberedSets) -> list[dict[str, Any]]:
     """The attributes with their values and groups, and in which share of the known sets each is not its first value."""
@@ -72,6 +75,12 @@ def edge_between(listing: Listing, source: Int[np.ndarray, " A"], target: Int[np
     edge = listing.edge(*ends)
     row = listing.edges_of(ends[0])
     return listing.evidence(edge) if edge < row.stop and listing.target[edge] == ends[1] else None
+
+
+def edge_json(listing: Listing, source: Int[np.ndarray, " A"], target: Int[np.ndarray, " A"]) -> dict[str, Any]:
+    """What is known of the transition between two sets; its probability is `None` if it is not listed."""
+    known = edge_between(listing, source, target)
+    return {**evidence_json(NOTHING), "probability": None} if known is None else evidence_json(known)
 
 
 def plan_json(plan: Plan) -> dict[str, Any]:

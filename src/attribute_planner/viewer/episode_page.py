@@ -48,7 +48,11 @@ def plan_page(plan: Plan) -> str:
 
 
 def in_notebook(page: str, height: int) -> str:
-    """A page inside another one, apart from its scripts and styles; its height is in pixels."""
+    """A page inside another one, apart from its scripts and styles; its height is in pixels.
+
+    It is light, as pictures in notebooks are: it cannot know the theme of the notebook, only that of the system.
+    """
+    page = page.replace('<html lang="en">', '<html lang="en" data-theme="light">', 1)
     style = f"width:100%;height:{height}px;border:0"
     return f'<iframe sandbox="allow-scripts" style="{style}" srcdoc="{escape(page)}"></iframe>'
 

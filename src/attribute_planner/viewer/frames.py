@@ -8,9 +8,8 @@ from jaxtyping import Int
 from attribute_planner.attributes import AttributeSpace, Goal
 from attribute_planner.planning.episode import ARRIVED, DEVIATED, ENDED, LOST, ON_THE_WAY, Episode, TraceStep
 from attribute_planner.planning.plan import Plan, Planner
-from attribute_planner.transitions.evidence import EdgeEvidence
 from attribute_planner.transitions.numbering import UNKNOWN
-from attribute_planner.viewer.data import edge_between, evidence_json, plan_json, set_json
+from attribute_planner.viewer.data import NOTHING, edge_between, edge_json, evidence_json, plan_json, set_json
 from attribute_planner.viewer.neighbourhood import neighbourhood
 
 EVENTS = {ARRIVED: "arrived", DEVIATED: "drifted", LOST: "lost", ENDED: "ended"}
@@ -27,6 +26,8 @@ class FrameWriter:
         self._distances = planner.distances(goal)
         self._shown: tuple[bytes, bytes] | None = None
         self._drawn: set[bytes] = set()
+        self._now: Values | None = None
+        self._left: Values | None = None
 
     def frame(
         self,
@@ -48,15 +49,24 @@ class FrameWriter:
         frame: dict[str, Any] = {"step": number, "believed": set_json(values), **seen}
         if before is not None:
             frame["event"] = self._event(before)
+        if self._now is not None and not np.array_equal(self._now, values):
+            self._left = self._now
+            frame["walked"] = self._walked(self._left, values)
+        self._now = values.copy()
         shown = values.tobytes(), b"" if target is None else target.tobytes()
         if shown != self._shown:
             self._shown = shown
             path, frame["plan"] = self._plan_from(values, target, left)
             if not {each.tobytes() for each in path} <= self._drawn:
-                around = neighbourhood(self._planner, self._distances, path)
+                around = neighbourhood(self._planner, self._distances, path, self._left)
                 self._drawn = {np.asarray(each).tobytes() for each in around.values}
                 frame["graph"] = around.to_json(self._planner.listing)
         return frame
+
+    def _walked(self, source: Values, target: Values) -> dict[str, Any]:
+        """The transition by which the agent came to the current set."""
+        ends = {"source": set_json(source), "target": set_json(target)}
+        return ends | edge_json(self._planner.listing, source, target)
 
     def _event(self, step: TraceStep) -> dict[str, Any] | None:
         """What happened, with the evidence of the transition that was attempted."""
@@ -79,7 +89,7 @@ class FrameWriter:
             horizon = min(left, planned.horizon) if np.isfinite(planned.horizon) else planned.horizon
             plan = Plan(listing, self._goal, values, (ends[0], *onward.path), "", horizon, planned.attempts)
             return list(plan.values), plan_json(plan)
-        edges = [evidence_json(first or EdgeEvidence(0.0, 0.0, 0.0, 0.0)), *map(evidence_json, onward.evidence)]
+        edges = [evidence_json(first or NOTHING), *map(evidence_json, onward.evidence)]
         path = [values, *onward.values]
         data = {"reachable": True, "probability": None, "reason": "", "horizon": None, "edges": edges}
         return path, {**data, "sets": [set_json(each) for each in path]}

@@ -1,15 +1,14 @@
 """A goal as the page shows it: as text for `reach` and for Python, what is known of it, and examples."""
 
 import shlex
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import jax
 import numpy as np
 from jaxtyping import Bool, Int
 from scipy.sparse.csgraph import breadth_first_order
 
-from attribute_planner.agent import Agent
 from attribute_planner.attributes import AttributeSpace, Goal, Value
 from attribute_planner.environments.tasks import is_solved_at_start
 from attribute_planner.planning.nearest_set import nearest_set
@@ -72,16 +71,17 @@ def reachable_from(planner: Planner, start: Int[np.ndarray, " A"]) -> Bool[np.nd
     return possible
 
 
-def example_goals(agent: Agent, envs: Any, start: Int[np.ndarray, " A"], seed: int) -> list[Goal]:
-    """Goals to start from: partial ones that are possible by what is known, and the farthest goals of tasks."""
+def partial_examples(planner: Planner, start: Int[np.ndarray, " A"], seed: int) -> list[Goal]:
+    """Goals to start from: partial ones that are possible by what is known."""
     random = np.random.default_rng(seed)
-    examples = [partial_example(agent.planner, start, count, random) for count in PARTIAL_EXAMPLES]
-    keys = jax.random.split(jax.random.key(seed), len(agent.env.tasks))
-    goals = [envs.sample_goals(task, key)[0] for task, key in zip(agent.env.tasks.values(), keys, strict=True)]
+    examples = [partial_example(planner, start, count, random) for count in PARTIAL_EXAMPLES]
+    return [goal for goal in examples if goal is not None]
+
+
+def farthest(planner: Planner, start: Int[np.ndarray, " A"], goals: Sequence[Goal]) -> list[Goal]:
+    """Those of several goals that do not hold at the start and have the longest plans."""
     unsolved = [goal for goal in goals if not bool(is_solved_at_start(goal, start))]
-    examples += sorted(unsolved, key=lambda goal: -len(agent.planner.plan(start, goal).path))[:TASK_EXAMPLES]
-    space = agent.env.attributes
-    return list({goal.text(space): goal for goal in examples if goal is not None}.values())
+    return sorted(unsolved, key=lambda goal: -len(planner.plan(start, goal).path))[:TASK_EXAMPLES]
 
 
 def partial_example(

@@ -12,13 +12,15 @@ from attribute_planner.planning.plan import Planner
 from attribute_planner.planning.search import NOWHERE, Distances
 from attribute_planner.transitions.model import Listing
 from attribute_planner.transitions.numbering import UNKNOWN
-from attribute_planner.viewer.data import edge_between, evidence_json, set_json
+from attribute_planner.viewer.data import edge_json, set_json
 
 ALTERNATIVES = 4
 """Alternatives of each set on the path."""
 DETOUR = 3
 """Transitions that are shown of the way from an alternative back to the path."""
 MAX_SETS = 160
+UNLISTED_LEFT = -(2**31)
+"""The number of the set that was left, if it is not listed."""
 NEIGHBOURS = (5, 1)
 """Without a path: how many neighbours of the current set are shown, and how many of each of these."""
 
@@ -28,7 +30,7 @@ class Neighbourhood:
     """The sets that are drawn, with their places, and the transitions between them.
 
     number: the number of each set in the listing; below `UNKNOWN` for sets that are not listed.
-    column, row: the place of each; the path has row 0 and every second column, alternatives stand between.
+    column, row: the place of each; the path has row 0 and every second column from 0, alternatives stand between.
     edges: pairs of positions.
     has_path: whether row 0 is left to the path.
     """
@@ -70,21 +72,24 @@ class Neighbourhood:
             {"values": set_json(values), "column": column, "row": row}
             for values, column, row in zip(self.values, self.column, self.row, strict=True)
         ]
-        edges = []
-        for source, target in self.edges:
-            known = edge_between(listing, self.values[source], self.values[target])
-            if known is not None:
-                edges.append({"source": source, "target": target, **evidence_json(known)})
+        edges = [
+            {"source": source, "target": target, **edge_json(listing, self.values[source], self.values[target])}
+            for source, target in self.edges
+        ]
         return {"nodes": nodes, "edges": edges}
 
 
 def neighbourhood(
-    planner: Planner, distances: Distances | None, path: Sequence[Int[np.ndarray, " A"]]
+    planner: Planner,
+    distances: Distances | None,
+    path: Sequence[Int[np.ndarray, " A"]],
+    left: Int[np.ndarray, " A"] | None = None,
 ) -> Neighbourhood:
     """The path with alternatives that also lead to the goal; around a single set, its neighbours.
 
     distances: those to the goal; `None` if there is no goal.
     path: the sets of the plan, the current one first.
+    left: the set that was left for the current one; it stands before it.
     """
     drawn, listing = Neighbourhood(has_path=len(path) > 1), planner.listing
     for column, values in enumerate(path):
@@ -92,6 +97,8 @@ def neighbourhood(
         place = drawn.add(number if number != UNKNOWN else UNKNOWN - 1 - column, values, 2 * column, 0)
         if column:
             drawn.edges[place - 1, place] = None
+    if left is not None:
+        _add_left(drawn, listing, left)
     if len(path) == 1 or distances is None:
         _add_rings(drawn, listing)
         return drawn
@@ -99,6 +106,14 @@ def neighbourhood(
         if drawn.number[place] >= 0:
             _add_alternatives(drawn, listing, distances, place)
     return drawn
+
+
+def _add_left(drawn: Neighbourhood, listing: Listing, left: Int[np.ndarray, " A"]) -> None:
+    """The set that was left, before the first one, unless it is on the path; and the transition that was walked."""
+    known = [place for place, values in enumerate(drawn.values) if np.array_equal(values, left)]
+    number = listing.number_of(left)
+    place = known[0] if known else drawn.add(number if number != UNKNOWN else UNLISTED_LEFT, left, -2, 0)
+    drawn.edges = {(place, 0): None, **drawn.edges}
 
 
 def _add_alternatives(drawn: Neighbourhood, listing: Listing, distances: Distances, place: int) -> None:

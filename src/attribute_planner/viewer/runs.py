@@ -19,6 +19,7 @@ from attribute_planner.storage.metrics import METRICS
 from attribute_planner.storage.run_directory import AGENT, RunDirectory
 from attribute_planner.viewer.data import evidence_json, set_json
 from attribute_planner.viewer.goals import partial_example
+from attribute_planner.viewer.origin import origin_of
 from attribute_planner.viewer.stage import Stage
 
 MAX_LINES = 4_000
@@ -123,6 +124,11 @@ class Runs:
             "finished": _is_finished(run),
             "checkpoint": self.checkpoint(key),
         }
+
+    def origin(self, key: str) -> list[list[str]]:
+        """How the agent of a run was trained, as pairs of a name and what is known of it."""
+        run = RunDirectory(self.entry(key).path)
+        return origin_of(run.description, run.provenance)
 
     def weakest(self, key: str) -> list[dict[str, Any]]:
         """The transitions that were attempted and have the lowest probability."""

@@ -5,13 +5,15 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import jax
+
 from attribute_planner.agent import Agent
 from attribute_planner.drawing.diagnosis_page import diagnosis_page
 from attribute_planner.errors import AttributePlannerError
 from attribute_planner.planning.executor import EXECUTORS
 from attribute_planner.viewer.data import space_json
 from attribute_planner.viewer.frames import FrameWriter
-from attribute_planner.viewer.goals import asked_json, example_goals, goal_json
+from attribute_planner.viewer.goals import asked_json, farthest, goal_json, partial_examples
 from attribute_planner.viewer.messages import MAX_SEED, MAX_STEPS_AT_ONCE, goal_of, integer_of, text_of
 from attribute_planner.viewer.neighbourhood import neighbourhood
 from attribute_planner.viewer.runs import Runs
@@ -59,18 +61,38 @@ class Session:
 
     def open(self, message: Message) -> Answer:
         """Show a run: its attributes, its first scene and examples of goals."""
-        key = text_of(message, "run")
+        key, seed = text_of(message, "run"), integer_of(message, "seed", 0, MAX_SEED)
         agent = self._runs.agent(key)
         with self._lock:
             if self._stage is not None:
                 self._stage.close()
-            self._stage, self._key = Stage(agent), key
-            return {**_agent_json(agent), **self._start(self._stage, integer_of(message, "seed", 0, MAX_SEED))}
+            self._stage, self._key = Stage(agent, seed), key
+            return {**_agent_json(agent), **_start_json(self._stage)}
 
     def start(self, message: Message) -> Answer:
         """Another start."""
         with self._lock:
-            return self._start(self._on_stage(), integer_of(message, "seed", 0, MAX_SEED))
+            stage = self._on_stage()
+            stage.reset(integer_of(message, "seed", 0, MAX_SEED))
+            return _start_json(stage)
+
+    def examples(self, message: Message) -> Answer:
+        """Goals of tasks as further examples; none if an episode has begun, or another start was asked for.
+
+        The first time, sampling a goal is compiled for every task. Other messages are answered in between.
+        """
+        seed, goals = integer_of(message, "seed", 0, MAX_SEED), []
+        with self._lock:
+            stage = self._on_stage()
+            agent, start = stage.agent, stage.values
+        keys = jax.random.split(jax.random.key(seed), len(agent.env.tasks))
+        for task, key in zip(agent.env.tasks.values(), keys, strict=True):
+            with self._lock:
+                if self._stage is not stage or stage.seed != seed or stage.has_begun:
+                    return {"examples": []}
+                goals.append(stage.envs.sample_goals(task, key)[0])
+        far = farthest(agent.planner, start, goals)
+        return {"examples": [goal_json(goal, agent.env.attributes) for goal in far]}
 
     def goal(self, message: Message) -> Answer:
         """What is known of a goal, from the start."""
@@ -107,6 +129,10 @@ class Session:
         """The metrics of a run, which may still be in training."""
         return self._runs.training(text_of(message, "run"), integer_of(message, "since", 0, 2**31))
 
+    def origin(self, message: Message) -> Answer:
+        """How an agent was trained."""
+        return {"origin": self._runs.origin(text_of(message, "run"))}
+
     def weakest(self, message: Message) -> Answer:
         """The weakest transitions of an agent."""
         key = text_of(message, "run")
@@ -125,15 +151,15 @@ class Session:
             raise AttributePlannerError("No run is open.")
         return self._stage
 
-    def _start(self, stage: Stage, seed: int) -> Answer:
-        stage.reset(seed)
-        planner, space = stage.agent.planner, stage.agent.env.attributes
-        around = neighbourhood(planner, None, [stage.values])
-        return {
-            "seed": seed,
-            "frame": {**stage.scene(), "graph": around.to_json(planner.listing)},
-            "examples": [goal_json(goal, space) for goal in example_goals(stage.agent, stage.envs, stage.values, seed)],
-        }
+
+def _start_json(stage: Stage) -> Answer:
+    planner, space = stage.agent.planner, stage.agent.env.attributes
+    around = neighbourhood(planner, None, [stage.values])
+    return {
+        "seed": stage.seed,
+        "frame": {**stage.scene(), "graph": around.to_json(planner.listing)},
+        "examples": [goal_json(goal, space) for goal in partial_examples(planner, stage.values, stage.seed)],
+    }
 
 
 def _agent_json(agent: Agent) -> Answer:
@@ -152,11 +178,13 @@ ANSWERS: dict[str, Callable[[Session, Message], Answer]] = {
     "runs": Session.runs,
     "open": Session.open,
     "start": Session.start,
+    "examples": Session.examples,
     "goal": Session.goal,
     "begin": Session.begin,
     "step": Session.step,
     "prepare": Session.prepare,
     "training": Session.training,
+    "origin": Session.origin,
     "weakest": Session.weakest,
     "diagnose": Session.diagnose,
 }

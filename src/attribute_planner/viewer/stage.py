@@ -1,5 +1,6 @@
 """`Stage`: an environment on which an agent pursues goals, one step at a time."""
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import jax
@@ -18,14 +19,14 @@ from attribute_planner.viewer.frames import FrameWriter, result_json
 class Stage:
     """One environment of an agent. With a seed it begins as `agent.reach` does, and so do the episodes."""
 
-    def __init__(self, agent: Agent) -> None:
+    def __init__(self, agent: Agent, seed: int = 0) -> None:
         self.agent = agent
         self.envs = agent.env.vector_env(1)
         self.envs.episode_steps = agent.max_steps
         self._image = ""
         self._pursuit: Pursuit | None = None
         self._writer: FrameWriter | None = None
-        self.reset(0)
+        self.reset(seed)
 
     def close(self) -> None:
         """Release the environment."""
@@ -37,7 +38,11 @@ class Stage:
         reset_key, self._key = jax.random.split(jax.random.key(seed))
         self._timestep = self.envs.reset(reset_key)
         attributes = None if self._timestep.attributes is None else np.asarray(self._timestep.attributes)
-        self._belief = perceive(self.agent.detector, self._timestep.observation, attributes)
+        # The first time, both are compiled; that takes seconds, and the helper does it at the same time.
+        with ThreadPoolExecutor(1) as helper:
+            perceived = helper.submit(perceive, self.agent.detector, self._timestep.observation, attributes)
+            self._start_image = self._drawn()
+            self._belief = perceived.result()
 
     @property
     def values(self) -> np.ndarray:
@@ -47,7 +52,7 @@ class Stage:
     def scene(self) -> dict[str, Any]:
         """The frame of the start, without a goal."""
         self._image = ""
-        return {"step": 0, "believed": set_json(self.values), **self._seen(self._belief, self._timestep.attributes)}
+        return {"step": 0, "believed": set_json(self.values), **self._seen_at_start()}
 
     def begin(self, goal: Goal, mode: str) -> dict[str, Any]:
         """Begin to pursue a goal at the start; the first frame."""
@@ -57,7 +62,7 @@ class Stage:
         space = self.agent.env.attributes
         self._pursuit = Pursuit(execution, self.envs, self._timestep, space, key=self._key)
         self._writer = FrameWriter(execution.planner, goal)
-        return self._writer.frame(0, self.values, None, **self._seen(self._belief, self._timestep.attributes))
+        return self._writer.frame(0, self.values, None, **self._seen_at_start())
 
     def step(self, count: int) -> tuple[list[dict[str, Any]], dict[str, Any] | None]:
         """The frames of the next steps, and the result if the episode has ended."""
@@ -79,15 +84,17 @@ class Stage:
         memory = pursuit.now.memory
         active = memory.episodes[0]
         target = None if active.target[0] == NO_VALUE else active.target
-        seen = self._seen(memory.belief, pursuit.now.attributes)
+        seen = self._seen(memory.belief, pursuit.now.attributes, self._drawn())
         return self._writer.frame(
             active.steps, active.values, target, before=active.trace[-1], left=max(active.left, 1), **seen
         )
 
-    def _seen(self, belief: Belief, attributes: Any) -> dict[str, Any]:
+    def _seen_at_start(self) -> dict[str, Any]:
+        return self._seen(self._belief, self._timestep.attributes, self._start_image)
+
+    def _seen(self, belief: Belief, attributes: Any, image: str) -> dict[str, Any]:
         """What is seen besides the plan: the image if it changed, the truth, and how certain the detector is."""
         seen: dict[str, Any] = {}
-        image = self._drawn()
         if image != self._image:
             seen["image"], self._image = image, image
         if attributes is not None:

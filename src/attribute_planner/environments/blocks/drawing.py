@@ -42,10 +42,13 @@ def _light_directions() -> np.ndarray:
 @jax.jit(static_argnums=1)
 def _draw(poses: Poses, size: int) -> jax.Array:
     """The mean over the rays of each pixel, among which the lights are divided."""
-    fine, lights = canvas(size * RAYS_PER_SIDE), jnp.asarray(_light_directions())
+    fine = canvas(size * RAYS_PER_SIDE)
     rays = [_ray_of_each_pixel(fine, *place) for place in np.ndindex(RAYS_PER_SIDE, RAYS_PER_SIDE)]
-    images = [render_softly(each, poses, lights[number :: len(rays)]) for number, each in enumerate(rays)]
-    return jnp.round(jnp.stack(images).mean(axis=0)).astype(jnp.uint8)
+    lights = [_light_directions()[number :: len(rays)] for number in range(len(rays))]
+    # A loop, because compiling one image takes a fraction of the time of compiling all of them.
+    stacked = jax.tree.map(lambda *parts: jnp.stack(parts), *zip(rays, lights, strict=True))
+    images = jax.lax.map(lambda ray: render_softly(ray[0], poses, ray[1]), stacked)
+    return jnp.round(images.mean(axis=0)).astype(jnp.uint8)
 
 
 def _ray_of_each_pixel(fine: Canvas, row: int, column: int) -> Canvas:

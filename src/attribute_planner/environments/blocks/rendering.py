@@ -47,6 +47,7 @@ SHADOW_OFFSET = 1e-3
 """Minimum distance of a shadow caster in metres, so that a face does not shade itself."""
 
 
+@jax.tree_util.register_dataclass
 @dataclass(frozen=True)
 class Canvas:
     """The rays of an image and its background.

@@ -26,8 +26,9 @@ export function addPlan(root) {
 }
 
 export function addGraph(root) {
-  const [content, key] = [element("div", { class: "graph-frame" }), (name) => element("span", { class: `key ${name}` })];
-  const legend = element("p", { class: "legend soft" }, "unlikely", key("scale"), "likely", key("dashed"), "never tried");
+  const content = element("div", { class: "graph-frame" });
+  const key = (name, after, before = null) => element("span", {}, before, element("span", { class: `key ${name}` }), after);
+  const legend = element("p", { class: "legend soft" }, key("scale", "likely", "unlikely"), key("dashed", "never tried"), key("last", "walked last"));
   addCard(root, "graph", "Graph", heading("Graph", legend), content);
   return content;
 }

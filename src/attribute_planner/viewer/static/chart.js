@@ -11,10 +11,11 @@ export function niceNumber(number) {
   return size >= 100 ? String(Math.round(number)) : String(Number(number.toPrecision(3)));
 }
 
-// points: pairs of seconds and value.
+// clock: what the values are drawn over, seconds or a number of steps; points are pairs of it and a value.
 export class Chart {
-  constructor(name) {
+  constructor(name, clock = "seconds") {
     this.name = name;
+    this.clock = clock;
     this.value = element("span", { class: "chart-value" });
     this.drawing = svgElement("svg", { viewBox: `0 0 ${SIZE.width} ${SIZE.height}`, class: "chart-lines", role: "img", "aria-label": name });
     this.root = element("figure", { class: "chart" }, element("figcaption", {}, element("span", {}, name), this.value), this.drawing);
@@ -44,7 +45,7 @@ export class Chart {
       this.dot,
       text(SIZE.left, SIZE.top + 8, niceNumber(this.span.y[1]), "start"),
       text(SIZE.left, SIZE.height - 4, niceNumber(this.span.y[0]), "start"),
-      text(SIZE.width - SIZE.right, SIZE.height - 4, secondsWords(this.span.x[1]), "end"),
+      text(SIZE.width - SIZE.right, SIZE.height - 4, clockWords(this.span.x[1], this.clock), "end"),
     );
     this.rest();
   }
@@ -60,7 +61,7 @@ export class Chart {
     const box = this.drawing.getBoundingClientRect();
     const x = ((event.clientX - box.left) / box.width) * SIZE.width;
     const nearest = this.points.reduce((best, each) => (Math.abs(this.place(each)[0] - x) < Math.abs(this.place(best)[0] - x) ? each : best));
-    this.mark(nearest, `${niceNumber(nearest[1])} at ${secondsWords(nearest[0])}`);
+    this.mark(nearest, `${niceNumber(nearest[1])} at ${clockWords(nearest[0], this.clock)}`);
   }
 
   rest() {
@@ -74,6 +75,10 @@ export class Chart {
     this.dot.setAttribute("cy", y);
     this.value.textContent = words;
   }
+}
+
+export function clockWords(time, clock) {
+  return clock === "seconds" ? secondsWords(time) : `${niceNumber(time)} ${clock ?? ""}`.trimEnd();
 }
 
 export function secondsWords(seconds) {

@@ -148,8 +148,15 @@ export class GoalPanel {
   // start: the set in which the episode begins.
   suggest(examples, start) {
     this.start = start;
-    const chip = (goal) => element("button", { type: "button", class: "chip", title: goal.text, on: { click: () => this.set(goal) } }, this.space.wishes(goal, start, FEW_WORDS));
-    replaceContent(this.examples, examples.map(chip));
+    replaceContent(this.examples);
+    this.suggestMore(examples);
+  }
+
+  // Further examples; those that are there already are not repeated.
+  suggestMore(examples) {
+    const known = new Set([...this.examples.children].map((chip) => chip.title));
+    const chip = (goal) => element("button", { type: "button", class: "chip", title: goal.text, on: { click: () => this.set(goal) } }, this.space.wishes(goal, this.start, FEW_WORDS));
+    this.examples.append(...examples.filter(({ text }) => !known.has(text)).map(chip));
   }
 
   // What is known of the goal; null without a goal.

@@ -9,8 +9,10 @@ const SIDE = { width: 144, height: 28, radius: 8 }; // an alternative
 const GAP = { least: 186, most: 250, y: 39 }; // columns share the width of the canvas
 const MARGIN = 22;
 const DIP = 34; // how far ways back bend down
+const SHORT = 90; // a shorter transition has its probability above it, so that the line is seen
 const ZOOM = { least: 0.3, most: 2 };
 const FIRST = { least: 0.8, most: 1.1 }; // the scale at which the graph is first shown, if all of it fits then
+const LINE = { alternative: 1.5, path: 3.5, last: 5, outline: 9 }; // widths of transitions
 const FONT = "14px system-ui, sans-serif";
 const SMALL = "12.5px system-ui, sans-serif";
 
@@ -20,7 +22,6 @@ export class GraphView {
     this.film = film;
     this.choose = choose;
     this.canvas = element("canvas", { class: "graph", tabindex: "0", role: "application" });
-    this.canvas.setAttribute("aria-label", "Graph around the plan. Arrow keys move between sets, Enter makes one the goal.");
     this.tip = element("div", { class: "tip", role: "tooltip", hidden: true });
     replaceContent(root, this.canvas, this.tip);
     this.view = { x: 0, y: 0, scale: 1 };
@@ -42,11 +43,14 @@ export class GraphView {
       this.fit();
     }
     this.posteriors = this.film.posteriors();
+    this.last = graph && this.lastWalked();
+    const walked = this.last ? ` Walked last: ${this.film.space.change(this.last.from.values, this.last.to.values)}.` : "";
+    this.canvas.setAttribute("aria-label", `Graph around the plan.${walked} Arrow keys move between sets, Enter makes one the goal.`);
     this.follow();
     this.request();
   }
 
-  // Keep the current set in sight, with as much of the graph as there is place for.
+  // Keep the current set in sight, with the way that led there and as much of the graph as there is place for.
   follow() {
     const here = this.graph && this.film.frame && this.nodes.find((node) => sameSet(node.values, this.film.frame.believed));
     const width = this.canvas.clientWidth;
@@ -56,7 +60,7 @@ export class GraphView {
     if ((extent.right - extent.left) * view.scale <= width) return;
     const least = width - extent.right * view.scale;
     const most = -extent.left * view.scale;
-    view.x = Math.max(least, Math.min(most, Math.max(width / 4, MARGIN + (BOX.width / 2) * view.scale) - here.x * view.scale));
+    view.x = Math.max(least, Math.min(most, Math.max(width * (this.last ? 0.45 : 0.25), MARGIN + (BOX.width / 2) * view.scale) - here.x * view.scale));
   }
 
   prepare(graph) {
@@ -67,18 +71,20 @@ export class GraphView {
     for (const { from, to } of this.edges) if (!to.label) to.label = space.change(from.values, to.values, 1);
     this.byKey = new Map(this.nodes.map((node) => [String(node.values), node]));
     const step = this.film.frames.findIndex((frame) => frame.graph === graph);
-    if (this.nodes.length) this.nodes[0].label = step > 0 ? `step ${this.film.frames[step].step}` : "start";
+    if (step <= 0) this.nodes[0].label = "start";
+    for (const node of this.nodes) node.label ||= node.column < 0 ? "set before" : `step ${this.film.frames[step].step}`;
   }
 
   fit() {
     const { clientWidth: width, clientHeight: height } = this.canvas;
     if (!this.graph || !width) return;
-    const columns = Math.max(...this.nodes.map((node) => node.column), 1);
-    const gap = Math.max(GAP.least, Math.min(GAP.most, (width - BOX.width - 2 * MARGIN) / columns));
+    const columns = this.nodes.map((node) => node.column);
+    const [first, last] = [Math.min(...columns), Math.max(...columns, 1)];
+    const gap = Math.max(GAP.least, Math.min(GAP.most, (width - BOX.width - 2 * MARGIN) / (last - first)));
     for (const node of this.nodes) node.x = node.column * gap;
     const ys = this.nodes.map((node) => node.y);
     const [aside, above] = [BOX.width / 2 + MARGIN, BOX.height / 2 + MARGIN / 2];
-    this.extent = { left: -aside, right: columns * gap + aside, top: Math.min(...ys) - above, bottom: Math.max(...ys) + above };
+    this.extent = { left: first * gap - aside, right: last * gap + aside, top: Math.min(...ys) - above, bottom: Math.max(...ys) + above };
     const { left, right, top, bottom } = this.extent;
     const [across, down] = [width / (right - left), height / (bottom - top)];
     const scale = Math.max(across < FIRST.least ? 1 : Math.min(across, down, FIRST.most), FIRST.least);
@@ -121,8 +127,9 @@ export class GraphView {
     const seen = (node) => node.x > left - BOX.width && node.x < right + BOX.width && node.y > top - BOX.height && node.y < bottom + BOX.height;
     const apart = ({ from, to }) => Math.max(from.x, to.x) < left || Math.min(from.x, to.x) > right || Math.max(from.y, to.y) < top || Math.min(from.y, to.y) > bottom;
     const edges = this.edges.filter((edge) => !apart(edge));
-    for (const edge of edges) if (!onPath(edge)) this.drawEdge(pen, edge, false);
-    for (const edge of edges) if (onPath(edge)) this.drawEdge(pen, edge, true);
+    for (const edge of edges) if (!onPath(edge) && edge !== this.last) this.drawEdge(pen, edge, false);
+    for (const edge of edges) if (onPath(edge) && edge !== this.last) this.drawEdge(pen, edge, true);
+    if (this.last) this.drawEdge(pen, this.last, true);
     const members = new Set([...path, ...walked]);
     for (const node of this.nodes) if (seen(node)) this.drawNode(pen, node, members.has(node));
   }
@@ -146,6 +153,14 @@ export class GraphView {
     return keys.filter((key, i) => key !== keys[i - 1]).map((key) => this.byKey.get(key)).filter(Boolean);
   }
 
+  // The transition by which the agent came to the current set; null if it has not left the first one.
+  lastWalked() {
+    const walked = this.film.latest("walked");
+    const [from, to] = walked ? [walked.source, walked.target].map((values) => this.byKey.get(String(values))) : [];
+    if (!from || !to) return null;
+    return this.edges.find((edge) => edge.from === from && edge.to === to) ?? { ...walked, from, to };
+  }
+
   // As it is believed now: by training, or after failures in this episode.
   probability(edge) {
     return this.posteriors.get(edgeKey(edge.from.values, edge.to.values)) ?? edge.probability;
@@ -155,36 +170,57 @@ export class GraphView {
     const { from, to } = edge;
     const back = to.x <= from.x;
     if (back && !main && from !== this.chosen && to !== this.chosen) return; // ways back are shown where one points
-    const start = back ? { x: from.x - 20, y: from.y + from.box.height / 2 } : { x: from.x + from.box.width / 2, y: from.y };
-    const end = back ? { x: to.x + 20, y: to.y + to.box.height / 2 } : { x: to.x - to.box.width / 2, y: to.y };
+    const beside = to.x === from.x; // both in one column: the transition bends around what stands between them
+    const below = ({ x, y, box }, aside) => ({ x: x + aside, y: y + box.height / 2 });
+    const right = ({ x, y, box }) => ({ x: x + box.width / 2, y });
+    const start = beside || !back ? right(from) : below(from, -20);
+    const end = beside ? right(to) : back ? below(to, 20) : { x: to.x - to.box.width / 2, y: to.y };
     const bend = Math.max(18, (end.x - start.x) / 2);
+    const probability = this.probability(edge);
+    const colour = probability === null ? this.colours.soft : probabilityColour(probability);
+    const last = edge === this.last;
+    const turn = beside ? Math.PI : back ? -Math.PI / 2 : 0;
+    const line = () => {
+      pen.beginPath();
+      pen.moveTo(start.x, start.y);
+      if (beside) pen.bezierCurveTo(start.x + DIP, start.y, end.x + DIP, end.y, end.x, end.y);
+      else if (back) pen.bezierCurveTo(start.x, start.y + DIP, end.x, end.y + DIP, end.x, end.y);
+      else pen.bezierCurveTo(start.x + bend, start.y, end.x - bend, end.y, end.x, end.y);
+      pen.stroke();
+    };
+    if (last) {
+      [pen.strokeStyle, pen.lineWidth] = [this.colours.ink, LINE.outline];
+      line();
+      this.drawHead(pen, end, turn, this.colours.ink, 15);
+    }
     pen.globalAlpha = main ? 1 : 0.7;
-    pen.strokeStyle = probabilityColour(this.probability(edge));
-    pen.lineWidth = main ? 3.5 : 1.5;
+    [pen.strokeStyle, pen.lineWidth] = [colour, last ? LINE.last : main ? LINE.path : LINE.alternative];
     pen.setLineDash(edge.tried ? [] : [6, 5]);
-    pen.beginPath();
-    pen.moveTo(start.x, start.y);
-    if (back) pen.bezierCurveTo(start.x, start.y + DIP, end.x, end.y + DIP, end.x, end.y);
-    else pen.bezierCurveTo(start.x + bend, start.y, end.x - bend, end.y, end.x, end.y);
-    pen.stroke();
+    line();
     pen.setLineDash([]);
     pen.globalAlpha = 1;
-    if (!back) this.drawHead(pen, end, pen.strokeStyle, main);
-    if (main && !back) this.drawShare(pen, (start.x + end.x) / 2, (start.y + end.y) / 2, edge);
+    if (last || !back) this.drawHead(pen, end, turn, colour, last ? 11 : main ? 8 : 5);
+    const raised = end.x - start.x < SHORT ? 15 : 0;
+    if (main && !back) this.drawShare(pen, (start.x + end.x) / 2, (start.y + end.y) / 2 - raised, edge);
   }
 
-  drawHead(pen, end, colour, main) {
-    const size = main ? 8 : 5;
+  // The head of an arrow that points right, turned by an angle.
+  drawHead(pen, end, turn, colour, size) {
+    pen.save();
+    pen.translate(end.x, end.y);
+    pen.rotate(turn);
     pen.fillStyle = colour;
     pen.beginPath();
-    pen.moveTo(end.x + 1, end.y);
-    pen.lineTo(end.x - size, end.y - size / 1.6);
-    pen.lineTo(end.x - size, end.y + size / 1.6);
+    pen.moveTo(1, 0);
+    pen.lineTo(-size, -size / 1.6);
+    pen.lineTo(-size, size / 1.6);
     pen.fill();
+    pen.restore();
   }
 
   drawShare(pen, x, y, edge) {
-    const text = percent(this.probability(edge));
+    const probability = this.probability(edge);
+    const text = probability === null ? "unknown" : percent(probability);
     pen.font = SMALL;
     const width = pen.measureText(text).width + 10;
     pen.fillStyle = this.colours.card;
@@ -312,9 +348,11 @@ export class GraphView {
 
   tell(node) {
     const { space } = this.film;
-    const into = this.edges.filter((edge) => edge.to === node).slice(0, 4);
+    const edges = this.last ? [...new Set([this.last, ...this.edges])] : this.edges;
+    const into = edges.filter((edge) => edge.to === node).slice(0, 4);
     const words = space.holds(node.values);
-    const ways = into.map((edge) => element("li", {}, `${space.change(edge.from.values, node.values)}: ${percent(edge.probability)}, ${evidenceWords(edge)}${edge.tried ? " attempts" : ""}`));
+    const known = (edge) => (edge.probability === null ? "not known before" : `${percent(edge.probability)}, ${evidenceWords(edge)}${edge.tried ? " attempts" : ""}`);
+    const ways = into.map((edge) => element("li", {}, edge === this.last ? element("strong", {}, "walked last: ") : null, `${space.change(edge.from.values, node.values)}: ${known(edge)}`));
     replaceContent(
       this.tip,
       element("p", {}, words.slice(0, 14).join(", ") || "nothing holds", words.length > 14 ? ` … ${count(words.length, "value")}` : ""),

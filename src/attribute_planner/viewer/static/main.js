@@ -20,7 +20,7 @@ class Viewer {
   constructor() {
     this.film = new Film(new Space([]));
     this.goal = null;
-    this.begun = false;
+    this.begun = null;
     this.ahead = null;
     this.asked = 0;
     this.build(find("episode"));
@@ -102,7 +102,7 @@ class Viewer {
       find("size").textContent = `${opened.environment} · ${count(opened.sets, "attribute set")} · ${count(opened.edges, "transition")}`;
       this.begin(opened);
       this.note("");
-      this.connection.ask("prepare", { run }).catch(() => {});
+      this.suggested.then(() => this.connection.ask("prepare", { run })).catch(() => {});
     } catch (mistake) {
       if (turn !== this.asked) return;
       this.film.restart(null);
@@ -123,25 +123,36 @@ class Viewer {
     if (goal) this.ask(goal);
   }
 
-  begin({ frame, examples }) {
+  begin({ frame, examples, seed }) {
     this.goal = this.film.goal = null;
-    this.begun = false;
+    this.begun = null;
     this.ahead = null;
+    this.shown = frame;
     this.film.restart(frame);
     this.panel.suggest(examples, frame.believed);
+    this.suggested = this.suggestTasks(seed);
+  }
+
+  // Goals of tasks are sampled after the start is shown: that takes longer.
+  async suggestTasks(seed) {
+    const { shown } = this;
+    const { examples } = await this.connection.ask("examples", { seed }).catch(() => ({ examples: [] }));
+    if (shown === this.shown) this.panel.suggestMore(examples);
   }
 
   async ask(goal) {
     const turn = ++this.asked;
     this.goal = goal;
-    this.begun = false;
+    this.begun = null;
     this.ahead = null;
     this.player.enable(false);
     if (!goal) {
       this.panel.show(null);
       this.film.goal = null;
-      const { frame } = await this.connection.ask("start", { seed: Number(find("seed").value) });
-      if (turn === this.asked) this.film.restart(frame);
+      const { frame, seed } = await this.connection.ask("start", { seed: Number(find("seed").value) });
+      if (turn !== this.asked) return;
+      this.film.restart(frame);
+      this.suggested = this.suggestTasks(seed);
       return;
     }
     try {
@@ -176,7 +187,7 @@ class Viewer {
       return frames.length > 0;
     } catch (mistake) {
       if (turn === this.asked) {
-        this.ahead = null;
+        this.begun = this.ahead = null;
         this.note(mistake.message);
       }
       return false;
@@ -185,11 +196,10 @@ class Viewer {
 
   // The next frames, and the result if there are none; the first begin the episode.
   async frames(size) {
-    if (!this.begun) {
-      await this.connection.ask("begin", { goal: this.goal, mode: find("mode").value });
-      this.begun = true;
-    }
-    return this.connection.ask("step", { count: size });
+    const turn = this.asked;
+    this.begun ??= this.connection.ask("begin", { goal: this.goal, mode: find("mode").value });
+    await this.begun;
+    return turn === this.asked ? this.connection.ask("step", { count: size }) : { frames: [], result: null };
   }
 
   // The result is shown with the last frame.

@@ -41,7 +41,7 @@ export class PlanView {
     const rows = events.map((event) => this.past(event));
     if (!done) rows.push(...plan.edges.map((edge, i) => this.planned(plan, edge, i, posteriors.get(edgeKey(plan.sets[i], plan.sets[i + 1])))));
     replaceContent(this.list, rows);
-    keepInSight(this.list.querySelector(".now"), this.list.closest(".card"));
+    keepInSight(this.list.querySelector(".now") ?? (done ? this.list.lastChild : null), this.list.closest(".card"));
   }
 
   verdict() {
@@ -103,10 +103,13 @@ export function summaryOf(plan) {
   return element("span", {}, element("strong", {}, count(plan.edges.length, "transition")), ` · ${chance}`);
 }
 
-// Scroll a card, never the whole page, so that an element of it is seen.
+// Scroll a card, never the whole page, so that a row of it is seen; the first row that is seen is seen as a whole.
 function keepInSight(inside, card) {
   if (!inside || !card || card.scrollHeight <= card.clientHeight) return;
   const [box, frame] = [inside.getBoundingClientRect(), card.getBoundingClientRect()];
   if (box.top < frame.top) card.scrollTop -= frame.top - box.top + 60;
   else if (box.bottom > frame.bottom) card.scrollTop += box.bottom - frame.bottom + 60;
+  const edge = card.querySelector(".plan-head").getBoundingClientRect().bottom;
+  const cut = [...inside.parentElement.children].map((row) => row.getBoundingClientRect()).find(({ top, bottom }) => top < edge && bottom > edge);
+  if (cut) card.scrollTop += cut.bottom - edge;
 }

@@ -69,7 +69,7 @@ export class BeliefView {
     this.note.textContent = !certainty
       ? truth
         ? "The environment tells the attributes."
-        : "As the agent detected them."
+        : "The attributes on which the agent acts."
       : errors
         ? `The detector is wrong about ${count(errors, "attribute")}.`
         : truth

@@ -1,10 +1,11 @@
 // The training of a run: its curves, live; its weakest transitions; its diagnosis.
 import { element, replaceContent } from "./dom.js";
-import { Chart, secondsWords } from "./chart.js";
+import { Chart, clockWords, niceNumber, secondsWords } from "./chart.js";
 import { count, evidenceWords, percent, plainName, Space } from "./words.js";
 import { probabilityColour } from "./colours.js";
 
 const EVERY = 2000;
+const CLOCKS = ["seconds", "steps", "updates"]; // what a measurement is drawn over: the first of these that it has
 
 export class TrainingView {
   // saved: called with a run when a newer checkpoint of it was saved.
@@ -13,10 +14,12 @@ export class TrainingView {
     this.saved = saved;
     this.status = element("p", { class: "training-status", role: "status" });
     this.charts = element("div", { class: "charts" });
+    this.single = element("dl", { class: "facts" });
+    this.origin = element("dl", { class: "facts" });
     this.weakest = element("div");
     this.diagnosis = element("div");
     const card = (title, ...content) => element("section", { class: "card" }, element("h2", {}, title), ...content);
-    replaceContent(root, card("Training", this.status, this.charts), card("Weakest transitions", this.weakest), card("Diagnosis", this.diagnosis));
+    replaceContent(root, card("Training", this.status, this.charts, this.single), card("Origin", this.origin), card("Weakest transitions", this.weakest), card("Diagnosis", this.diagnosis));
     this.visible = false;
     this.run = null;
   }
@@ -27,8 +30,7 @@ export class TrainingView {
     this.total = 0;
     this.known = new Map();
     this.checkpoint = null;
-    replaceContent(this.charts);
-    replaceContent(this.weakest);
+    for (const part of [this.charts, this.single, this.origin, this.weakest]) replaceContent(part);
     this.offer();
     if (this.visible) this.poll();
   }
@@ -50,6 +52,7 @@ export class TrainingView {
       this.draw(answer);
       if (answer.checkpoint !== this.checkpoint) {
         if (this.checkpoint !== null) this.saved(run);
+        await this.showOrigin(run);
         await this.showWeakest(run, answer.checkpoint);
       }
       if (answer.finished) return;
@@ -60,7 +63,7 @@ export class TrainingView {
   }
 
   draw({ finished, seconds_ago: ago, total }) {
-    if (!total) this.status.textContent = finished ? "This agent comes without the metrics of its training." : "Nothing has been measured yet.";
+    if (!total) this.status.textContent = finished ? "The metrics of this agent's training were not kept, so there are no curves to show." : "Nothing has been measured yet.";
     else {
       const phase = this.lines.at(-1).phase;
       const live = !finished && ago < 60;
@@ -69,19 +72,32 @@ export class TrainingView {
     }
     const series = new Map();
     for (const line of this.lines) {
+      const clock = CLOCKS.find((name) => name in line);
       for (const [name, value] of Object.entries(line)) {
-        if (typeof value !== "number" || name === "seconds") continue;
+        if (typeof value !== "number" || name === clock) continue;
         const key = `${plainName(line.phase)}: ${plainName(name)}`;
-        series.set(key, [...(series.get(key) ?? []), [line.seconds ?? 0, value]]);
+        if (!series.has(key)) series.set(key, { clock, points: [] });
+        series.get(key).points.push([line[clock] ?? 0, value]);
       }
     }
-    for (const [key, points] of series) {
+    for (const [key, { clock, points }] of series) {
       if (points.length < 2) continue;
       if (!this.known.has(key)) {
-        this.known.set(key, new Chart(key));
+        this.known.set(key, new Chart(key, clock));
         this.charts.append(this.known.get(key).root);
       }
       this.known.get(key).show(points);
+    }
+    const once = [...series].filter(([, { points }]) => points.length === 1);
+    replaceContent(this.single, finished ? facts(once.map(([key, { clock, points: [[x, y]] }]) => [key, `${niceNumber(y)} at ${clockWords(x, clock)}`])) : []);
+  }
+
+  async showOrigin(run) {
+    try {
+      const { origin } = await this.connection.ask("origin", { run });
+      if (run === this.run) replaceContent(this.origin, facts(origin));
+    } catch (mistake) {
+      if (run === this.run) replaceContent(this.origin, element("dd", { class: "hint" }, mistake.message));
     }
   }
 
@@ -95,7 +111,7 @@ export class TrainingView {
         element(
           "tr",
           {},
-          element("td", {}, space.change(edge.source, edge.target)),
+          element("td", { title: space.change(edge.source, edge.target) }, space.change(edge.source, edge.target, 3)),
           element("td", { class: "soft" }, fewWords(space.holds(edge.source))),
           element("td", {}, element("span", { class: "bar", style: { "--share": `${100 * edge.probability}%`, "--colour": probabilityColour(edge.probability) } }), percent(edge.probability)),
           element("td", {}, evidenceWords(edge)),
@@ -125,6 +141,11 @@ export class TrainingView {
       if (run === this.run) replaceContent(this.diagnosis, element("p", { class: "bad" }, mistake.message));
     }
   }
+}
+
+// Names and what is known of them, for a list.
+function facts(pairs) {
+  return pairs.flatMap(([name, words]) => [element("dt", {}, name), element("dd", {}, words)]);
 }
 
 function fewWords(words) {
