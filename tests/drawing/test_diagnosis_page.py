@@ -5,7 +5,7 @@ import numpy as np
 
 from attribute_planner.attributes import Attribute, AttributeSpace
 from attribute_planner.diagnosis.finding import Diagnosis, Finding, Measured
-from attribute_planner.drawing.diagnosis_page import WIDTH, diagnosis_page, write_diagnosis_page
+from attribute_planner.drawing.diagnosis_page import diagnosis_page, write_diagnosis_page
 from attribute_planner.planning.plan import Planner
 from tests.probes import partial_goal, table_of
 
@@ -28,13 +28,3 @@ def test_the_page_is_one_file_with_escaped_names():
 def test_a_diagnosis_without_findings_is_a_page_too(tmp_path: Path):
     write_diagnosis_page(tmp_path / "new" / "page.html", Diagnosis([]), TABLE, "run")
     assert "No cause of failures was found." in (tmp_path / "new" / "page.html").read_text()
-
-
-def test_the_words_beside_bars_fit_into_the_drawing():
-    """Of 13 pixels in height, a character is about 7 wide."""
-    table = table_of(SPACE, [((0,), (1,), 0.999)])
-    plan = Planner(table).plan(np.array([0], np.int32), partial_goal([1]))
-    page = diagnosis_page(Diagnosis([], [Measured("task", 20, 20, 0.999)], [plan]), table, "run")
-    words = re.findall(r'<text x="(\d+)" y="\d+">([^<]+)</text>', page)
-    assert "more than 99 % (999 of 1,000)" in [text for _, text in words]
-    assert all(int(x) + 7 * len(text) <= WIDTH for x, text in words)

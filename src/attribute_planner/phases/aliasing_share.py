@@ -4,6 +4,8 @@ After a failure, the same transition is sometimes attempted again in the same ep
 it succeeds elsewhere, failures are due to the state; if it succeeds as often as ever, they are due to chance.
 """
 
+from typing import Any
+
 import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy.optimize import minimize_scalar
@@ -61,4 +63,5 @@ def most_probable_share(
         chance = np.clip(model.attempt(c, failures.astype(float)), CERTAIN, 1 - CERTAIN)
         return float(-np.log(np.where(reached, chance, 1 - chance)).sum() - np.log(share * (1 - share)))
 
-    return float(minimize_scalar(loss, bounds=(0.0, 1.0), method="bounded").x)
+    found: Any = minimize_scalar(loss, bounds=(0.0, 1.0), method="bounded")
+    return float(found.x)
