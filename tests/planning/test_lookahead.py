@@ -79,6 +79,14 @@ def test_after_failures_another_outcome_is_taken():
     assert choice(seen, offered).place == 0
 
 
+def test_an_action_that_was_taken_before_gives_way_to_another_with_the_same_outcome():
+    seen, offered = posterior(), options((GOAL, 0.9), (GOAL, 0.8), (GOAL, 0.01))
+    seen.took(at(HERE), np.int64(0))
+    assert choice(seen, offered).place == 1
+    seen.took(at(HERE), np.int64(1))
+    assert choice(seen, offered).place == 0
+
+
 def test_an_option_that_changes_nothing_is_worth_nothing():
     best = choice(posterior(), options((HERE, 0.99), (HERE, 0.5)))
     assert best.value == 0.0

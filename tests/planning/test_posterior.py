@@ -3,6 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from attribute_planner.environments.spaces import MixedAction
 from attribute_planner.planning.episode_model import EPISODE_MODEL, EpisodeModel
 from attribute_planner.planning.plan import Planner
 from attribute_planner.planning.posterior import Posterior, Published
@@ -130,6 +131,26 @@ def test_with_little_time_the_faster_way_is_taken():
     assert target_of(seen, 0, 4.0) == 2
 
 
+def test_taken_actions_are_counted_by_set():
+    seen = posterior()
+    actions = np.array([[0.5, 0.5], [0.1, 0.2], [0.5, 0.2]])
+    seen.took(at(0), actions[0])
+    seen.took(at(0), actions[2])
+    seen.took(at(0), actions[2])
+    assert seen.taken(at(0), actions).tolist() == [1.0, 0.0, 2.0]
+    assert seen.taken(at(1), actions).tolist() == [0.0, 0.0, 0.0]
+
+
+def test_listed_actions_and_actions_of_several_parts_are_counted_too():
+    seen = posterior()
+    seen.took(at(0), np.int32(2))
+    assert seen.taken(at(0), np.arange(3)).tolist() == [0.0, 0.0, 1.0]
+    several = MixedAction(np.array([0, 1, 1]), np.array([[0.5], [0.5], [0.7]]))
+    seen = posterior()
+    seen.took(at(0), MixedAction(np.array(1), np.array([0.5])))
+    assert seen.taken(at(0), several).tolist() == [0.0, 1.0, 0.0]
+
+
 def test_the_published_posterior_never_changes():
     seen = published()
     before = seen.value(np.arange(5), LEFT)
@@ -137,8 +158,10 @@ def test_the_published_posterior_never_changes():
         for source, target in ((0, 1), (1, 3), (0, 2)):
             seen.failed(at(source), at(target))
             seen.left(at(source))
+            seen.took(at(source), np.int32(1))
     assert [target_of(seen, value) for value in (0, 1, 2)] == [1, 3, 0]
     assert seen.failures(at(0), np.stack([at(1), at(2)])).tolist() == [0.0, 0.0]
+    assert seen.taken(at(0), np.arange(2)).tolist() == [0.0, 0.0]
     np.testing.assert_array_equal(seen.value(np.arange(5), LEFT), before)
 
 

@@ -73,6 +73,7 @@ CHANGES: dict[str, Change] = {
     "no-time": _mode("no-time"),
     "no-evidence": _mode("no-evidence"),
     "no-departures": _constant("posterior.Posterior.left", _nothing),
+    "no-actions-taken": _constant("posterior.Posterior.took", _nothing, True),
     "no-lookahead": _mode("no-lookahead", True),
     "trust-model": _mode("trust-model", True),
     "no-observation-search": _mode("no-observation-search", False),

@@ -109,6 +109,7 @@ class ActiveEpisode:
         if self.believes_goal and self._p_goal >= best.value:
             self._stop()
         self._option = best
+        self.posterior.took(self.values, best.action)
         return best.place
 
     def advance(
@@ -167,11 +168,9 @@ class ActiveEpisode:
         return self._target
 
     def _outcome(self, before: np.ndarray, expected: Target | None) -> str:
-        unchanged = (self.values == before).all()
-        # At a goal that may not hold yet, an action may be predicted to change nothing but that: it is no arrival.
-        if expected is not None and (self.values == expected.values).all() and not unchanged:
+        if expected is not None and (self.values == expected.values).all():
             return ARRIVED
-        if unchanged or (expected is not None and self._keeps_target(expected)):
+        if (self.values == before).all() or (expected is not None and self._keeps_target(expected)):
             gives_up = self._option is None and self._t_max is not None and self._waited >= self._t_max
             return GAVE_UP if gives_up else ON_THE_WAY
         if expected is None:

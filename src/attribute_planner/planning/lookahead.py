@@ -125,7 +125,9 @@ def best_option(
     # An action that is predicted to change nothing has value zero.
     chance[(outcome == values).all(axis=-1) & ~arrives] = 0.0
     onward = np.where(arrives, 1.0, posterior.value(options.number[row], float(left - 1)))
-    value = posterior.model.attempt(chance, posterior.failures(values, outcome)) * onward
+    actions = jax.tree.map(lambda leaf: leaf[row], options.actions)
+    failures = posterior.failures(values, outcome) + posterior.taken(values, actions)
+    value = posterior.model.attempt(chance, failures) * onward
     best = int(np.argmax(value))
-    action = jax.tree.map(lambda leaf: leaf[row, best], options.actions)
+    action = jax.tree.map(lambda leaf: leaf[best], actions)
     return Option(best, action, outcome[best], float(chance[best]), float(value[best]))

@@ -2,12 +2,14 @@
 
 from collections import Counter
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import jax
 import numpy as np
 from jaxtyping import Float, Int
 
 from attribute_planner.attributes import Goal
+from attribute_planner.environments.spaces import Action
 from attribute_planner.planning.episode_model import EPISODE_MODEL, EpisodeModel
 from attribute_planner.planning.plan import Planner
 from attribute_planner.planning.search import NOWHERE
@@ -32,7 +34,9 @@ class Posterior:
     """The evidence of one episode, and the values that follow from it and from a planner's distances to the goal.
 
     A failed attempt lowers the probability of the transition. Leaving a set lowers its value: a good path visits no set
-    twice, so if the agent returns to a set, the path from there did not work.
+    twice, so if the agent returns to a set, the path from there did not work. An action that was already taken from the
+    same set also has a lower probability: if two actions lead to the same set, the other one may lead to another of its
+    states.
     """
 
     def __init__(self, planner: Planner, goal: Goal, model: EpisodeModel = EPISODE_MODEL) -> None:
@@ -40,6 +44,7 @@ class Posterior:
         self._distances = planner.distances(goal)
         self._failures: dict[bytes, list[tuple[np.ndarray, float]]] = {}
         self._departures: Counter[int] = Counter()
+        self._taken: dict[bytes, list[Any]] = {}
 
     @property
     def model(self) -> EpisodeModel:
@@ -51,6 +56,21 @@ class Posterior:
         share: the share of the longest attempt that it had; less than 1 if it was abandoned.
         """
         self._failures.setdefault(source.tobytes(), []).append((target, share))
+
+    def took(self, source: Int[np.ndarray, " A"], action: Any) -> None:
+        """An action was taken from a set."""
+        self._taken.setdefault(source.tobytes(), []).append(action)
+
+    def taken(self, source: Int[np.ndarray, " A"], actions: Action) -> Float[np.ndarray, " K"]:
+        """How often each of K actions was taken from a set."""
+        count = np.zeros(len(jax.tree.leaves(actions)[0]))
+        for action in self._taken.get(source.tobytes(), ()):
+            same = [
+                (leaf == one).reshape(len(leaf), -1).all(axis=1)
+                for leaf, one in zip(jax.tree.leaves(actions), jax.tree.leaves(action), strict=True)
+            ]
+            count += np.all(same, axis=0)
+        return count
 
     def left(self, source: Int[np.ndarray, " A"]) -> None:
         """The set was left without having reached the goal."""
@@ -103,6 +123,9 @@ class Published(Posterior):
 
     def failed(self, source: Int[np.ndarray, " A"], target: Int[np.ndarray, " A"], share: float = 1.0) -> None:
         del source, target, share
+
+    def took(self, source: Int[np.ndarray, " A"], action: Any) -> None:
+        del source, action
 
     def left(self, source: Int[np.ndarray, " A"]) -> None:
         del source
