@@ -71,7 +71,7 @@ def test_exploration_that_sees_nothing_new_tells_impossible_goals_from_too_few_s
     (first,) = diagnosed(table, "n=3", (0,)).findings
     assert first.message.endswith("train for more steps.")
     (first,) = diagnosed(replace(table, visits=np.full(3, 500.0)), "n=3", (0,)).findings
-    assert first.message.endswith("the goal seems to be impossible.")
+    assert first.message.endswith("the goal seems to be impossible, or needs many more steps.")
 
 
 def test_attributes_that_are_too_fine_are_named_before_the_edges_that_were_hardly_tried():
@@ -192,3 +192,9 @@ def test_weaknesses_are_told_from_causes_of_failures(successes: int, said: bool)
     assert lines[0].startswith(f"task: {successes} of 20 episodes succeed")
     assert lines[-1] == "1. weak-edge: It succeeds in 9 of 20 attempts."
     assert any(line.startswith("No episode failed.") for line in lines) == said
+
+
+def test_success_that_only_the_detector_knows_is_called_so():
+    measured = [Measured("task", 20, 5, 0.25)]
+    assert str(Diagnosis([], measured, by_detector=True)).count("Success is what the detector sees") == 1
+    assert "detector" not in str(Diagnosis([], measured)) and "detector" not in Diagnosis([], by_detector=True).summary

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 
 from attribute_planner.attributes import Attribute, AttributeSpace
@@ -14,7 +16,7 @@ ENV = np.arange(STEPS) % 16
 def steps(before: np.ndarray, after: np.ndarray, *observed: np.ndarray) -> RandomSteps:
     """Random steps with one attribute."""
     features = np.stack([before, *observed], axis=1).astype(np.float32)
-    return RandomSteps(before[:, None], after[:, None], features, ACTION, ENV)
+    return RandomSteps(before[:, None], after[:, None], features, ACTION, ENV, np.zeros(1, bool))
 
 
 def test_an_attribute_that_is_drawn_at_random_is_noise():
@@ -52,7 +54,14 @@ def test_the_finding_says_how_many_sets_are_left_without_it():
     lamp = RANDOM.integers(0, 2, STEPS)
     flicker, later = RANDOM.integers(0, 2, (2, STEPS))
     values, after = np.stack([lamp, flicker], axis=1), np.stack([lamp ^ (ACTION == 0), later], axis=1)
-    seen = RandomSteps(values, after, values.astype(np.float32), ACTION, ENV)
+    seen = RandomSteps(values, after, values.astype(np.float32), ACTION, ENV, np.zeros(values.shape[1], bool))
     (found,) = uncontrolled_attributes(table.listing(), seen, [], 2)
     assert found.kind == "noise" and found.evidence["attribute"] == "flicker"
     assert "Without it, 4 sets become 2." in found.message
+
+
+def test_what_other_actions_do_not_change_is_a_clock_even_if_the_observation_tells_when_it_changes():
+    minute = RANDOM.integers(0, 60, STEPS)
+    seen = steps(minute // 20, (minute + 1) // 20 % 3, minute)
+    assert not changes_by_itself(seen, 0)
+    assert changes_by_itself(replace(seen, same=np.ones(1, bool)), 0)

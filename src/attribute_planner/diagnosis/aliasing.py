@@ -17,16 +17,25 @@ OFF_PLANS = 0.05
 
 
 def aliasing(
-    records: AttemptRecord, space: AttributeSpace, weak: Sequence[WeakChange], component_name: ComponentName
+    records: AttemptRecord,
+    space: AttributeSpace,
+    weak: Sequence[WeakChange],
+    component_name: ComponentName,
+    unexplained: float = 0.0,
 ) -> list[Finding]:
-    """The missing attributes that the attempts show; each is as important as the changes that it explains."""
+    """The missing attributes that the attempts show; each is as important as the changes that it explains.
+
+    unexplained: the share of the goals that fail although the plans promise success. If plans contain such a change, it
+        is the reason: episodes begin where it fails more often than attempts of practice do.
+    """
     found = find_aliasing(records, space, key=jax.random.key(0), component_name=component_name)
-    return [_finding(each, weak) for each in found if each.is_attribute]
+    return [_finding(each, weak, unexplained) for each in found if each.is_attribute]
 
 
-def _finding(found: Aliasing, weak: Sequence[WeakChange]) -> Finding:
+def _finding(found: Aliasing, weak: Sequence[WeakChange], unexplained: float) -> Finding:
     explained = {_without_rest(change) for change in (found.change, *found.also)}
-    loss = sum(each.loss for each in weak if _without_rest(each.change) in explained)
+    needed = [each for each in weak if _without_rest(each.change) in explained]
+    loss = sum(each.loss for each in needed) + unexplained * max((each.share for each in needed), default=0.0)
     importance = min(max(loss, OFF_PLANS * found.share_explained), 1.0)
     saved = found.to_json()
     message = (

@@ -24,6 +24,12 @@ def measured_tasks(asked: Sequence[Asked]) -> list[Measured]:
     return measured
 
 
+def broken_promises(measured: Sequence[Measured]) -> float:
+    """The share of the episodes that fail although their plans promise success."""
+    gaps = [max(each.planned - each.successes / each.episodes, 0.0) for each in measured]
+    return sum(gaps) / len(gaps) if gaps else 0.0
+
+
 def miscalibrated(measured: Sequence[Measured]) -> list[Finding]:
     """Tasks for which planned and measured success differ by more than chance explains."""
     findings = []

@@ -19,10 +19,10 @@ def detector_errors(space: AttributeSpace, error: DetectorError) -> list[Finding
     if high <= MAX_ERROR:
         return []
     worst = int(error.per_attribute.argmax())
+    most = f"; most often about {space.names[worst]} ({percent(error.per_attribute[worst])})" if error.full_set else ""
     message = (
         f"The detector is wrong about {percent(error.full_set)} of {error.states} held-out states, which means up to "
-        f"{percent(high)} in general; most often about {space.names[worst]} ({percent(error.per_attribute[worst])}). "
-        "Give it more labels."
+        f"{percent(high)} in general{most}. Give it more labels."
     )
     evidence = {"full_set": error.full_set, "high": high, "states": error.states, "worst": space.names[worst]}
     return [Finding("detector", message, 1 - (1 - high) ** LOOKS, evidence)]

@@ -1,13 +1,14 @@
 """The diagnosis of an agent: every kind of finding, the most important first."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import jax
 
 from attribute_planner.agent import Agent
 from attribute_planner.aliasing.records import AttemptRecord
 from attribute_planner.diagnosis.aliasing import aliasing
-from attribute_planner.diagnosis.calibration import measured_tasks, miscalibrated
+from attribute_planner.diagnosis.calibration import broken_promises, measured_tasks, miscalibrated
 from attribute_planner.diagnosis.detector import detector_errors
 from attribute_planner.diagnosis.finding import Diagnosis, ordered
 from attribute_planner.diagnosis.fineness import too_fine
@@ -41,7 +42,7 @@ def diagnose(agent: Agent, *, episodes: int = 20, seed: int = 0) -> Diagnosis:
 
 def diagnosis_of_agent(agent: Agent, asked: Sequence[Asked], *, key: jax.Array) -> Diagnosis:
     """The diagnosis of an agent by the goals that it is asked for, its attempts, and a few random steps."""
-    return diagnosis_of(
+    diagnosis = diagnosis_of(
         agent.table,
         asked,
         agent.detector_error,
@@ -50,6 +51,7 @@ def diagnosis_of_agent(agent: Agent, asked: Sequence[Asked], *, key: jax.Array) 
         given=len(without_hidden_attributes(agent.env).attributes),
         component_name=component_name(agent.env.observation),
     )
+    return replace(diagnosis, by_detector=not agent.env.has_attribute_fn)
 
 
 def diagnosis_of(
@@ -74,7 +76,8 @@ def diagnosis_of(
     findings += missing_ways(listing, seen) + slow_ways(listing, seen)
     noisy = [] if steps is None else uncontrolled_attributes(listing, steps, weak, given)
     findings += noisy
-    findings += [] if records is None else aliasing(records, listing.space, weak, component_name)
+    if records is not None:
+        findings += aliasing(records, listing.space, weak, component_name, broken_promises(measured))
     findings += too_fine(listing, asked, weak, {each.evidence["attribute"] for each in noisy})
     findings += weak_edges(weak)
     findings += miscalibrated(measured)

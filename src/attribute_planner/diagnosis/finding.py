@@ -48,6 +48,9 @@ class Measured:
     planned: float
 
 
+BY_DETECTOR = "Success is what the detector sees: nothing else knows the attributes."
+
+
 @dataclass(frozen=True)
 class Diagnosis:
     """The reasons why an agent fails.
@@ -55,11 +58,13 @@ class Diagnosis:
     findings: the most important first; empty if nothing was found.
     measured: one entry for each task; empty if no episodes were run.
     plans: the least probable plan of each task.
+    by_detector: whether the detector judges success, because nothing else knows the attributes.
     """
 
     findings: list[Finding]
     measured: list[Measured] = field(default_factory=list)
     plans: list[Plan] = field(default_factory=list)
+    by_detector: bool = False
 
     def __repr__(self) -> str:
         kinds = ", ".join(each.kind for each in self.findings)
@@ -81,11 +86,15 @@ class Diagnosis:
     @property
     def summary(self) -> str:
         """What there is to say before the findings, if anything."""
+        judged = [BY_DETECTOR] if self.by_detector and self.measured else []
+        return " ".join(judged + self._about_findings())
+
+    def _about_findings(self) -> list[str]:
         if not self.findings:
-            return "No cause of failures was found."
+            return ["No cause of failures was found."]
         if self.measured and all(each.successes == each.episodes for each in self.measured):
-            return "No episode failed. What follows are weaknesses on the plans, which other episodes may show:"
-        return ""
+            return ["No episode failed. What follows are weaknesses on the plans, which other episodes may show:"]
+        return []
 
     def to_json(self) -> dict[str, Any]:
         """The diagnosis as data for a JSON file."""

@@ -22,16 +22,21 @@ MANY = 8
 def too_fine(listing: Listing, asked: Sequence[Asked], weak: Sequence[WeakChange], known: Set[str]) -> list[Finding]:
     """A finding if leaving out attributes would give transitions that were rarely attempted more attempts each.
 
-    known: attributes that another finding says to leave out.
+    known: attributes that another finding says to leave out. What the others matter to is judged without them: they
+        split the evidence.
     """
     loss = sum(each.loss for each in weak if each.is_new)
     if not asked or not loss or listing.num_edges > MAX_EDGES:
         return []
+    kept = np.array([name not in known for name in listing.space.names])
+    wanted = np.any([np.asarray(each.plan.goal.wanted) for each in asked], axis=0)[kept]
+    if not kept.any():
+        return []
     table = as_table(listing)
-    wanted = np.any([np.asarray(each.plan.goal.wanted) for each in asked], axis=0)
-    goal = Goal(np.zeros(len(wanted), np.int32), wanted)
-    unneeded = [name for name in irrelevant_attributes(table, goal) if name not in known]
-    unasked = [name for name, asks in zip(table.space.names, wanted, strict=True) if not asks and name not in known]
+    if not kept.all():
+        table = project(table, [name for name in listing.space.names if name not in known])
+    unneeded = [*irrelevant_attributes(table, Goal(np.zeros(len(wanted), np.int32), wanted))]
+    unasked = [name for name, asks in zip(table.space.names, wanted, strict=True) if not asks]
     if not (unneeded or unasked) or not wanted.any():
         return []
     merged = project(table, [name for name in table.space.names if name not in (unneeded or unasked)])

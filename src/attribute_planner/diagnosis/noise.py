@@ -1,8 +1,8 @@
 """Attributes that change by themselves: at random, or with every step, whatever the agent does.
 
-Such an attribute splits every set, and so the evidence about every transition. In a few random steps it shows: the
-action does not tell its next value, nor does the observation tell when it changes, as it would for what moves on by
-inertia.
+Such an attribute splits every set, and so the evidence about every transition. In a few random steps it shows: with
+other actions it has the same values, as a clock has; or the action does not tell its next value, nor does the
+observation tell when it changes, as it would for what moves on by inertia.
 """
 
 from collections.abc import Sequence
@@ -42,12 +42,14 @@ def uncontrolled_attributes(
 
 
 def changes_by_itself(steps: RandomSteps, attribute: int) -> bool:
-    """Whether an attribute changes often, and neither the action nor the observation tells how."""
+    """Whether an attribute changes often, whatever the actions, or neither action nor observation tells how."""
     before, after = steps.values[:, attribute], steps.after[:, attribute]
     changed = before != after
-    if changed.mean() < MIN_RATE or depends_on(steps.action, before, after):
+    if changed.mean() < MIN_RATE:
         return False
-    return not is_predictable(steps, changed, before)
+    if steps.same[attribute]:
+        return True
+    return not depends_on(steps.action, before, after) and not is_predictable(steps, changed, before)
 
 
 def depends_on(action: Int[np.ndarray, " n"], before: Int[np.ndarray, " n"], after: Int[np.ndarray, " n"]) -> bool:

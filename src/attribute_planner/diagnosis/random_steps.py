@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import equinox as eqx
 import jax
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from attribute_planner.agent import Agent
 from attribute_planner.data.random_actions import any_action
@@ -33,6 +33,7 @@ class RandomSteps:
     features: what was observed before it, with the attributes.
     action: a number for each kind of action; an action in a box is of the kind of its signs.
     env: the environment that took the step.
+    same: whether an attribute has the same values with other actions, if everything else is random in the same way.
     """
 
     values: Int[np.ndarray, "n A"]
@@ -40,6 +41,7 @@ class RandomSteps:
     features: Float[np.ndarray, "n D"]
     action: Int[np.ndarray, " n"]
     env: Int[np.ndarray, " n"]
+    same: Bool[np.ndarray, " A"]
 
 
 def random_steps(agent: Agent, *, key: Key) -> RandomSteps | None:
@@ -47,18 +49,34 @@ def random_steps(agent: Agent, *, key: Key) -> RandomSteps | None:
     env = agent.env
     if env.num_units is not None:
         return None
-    envs = env.vector_env(NUM_ENVS)
+    steps, others = (_random_steps(agent, _UniformActions(env, number), key=key) for number in range(2))
+    return _flat(agent, steps, _same(agent, steps, others))
+
+
+def _random_steps(agent: Agent, actor: "_UniformActions", *, key: Key) -> Trajectories:
+    envs = agent.env.vector_env(NUM_ENVS)
     try:
-        steps = rollout(_UniformActions(env), envs, STEPS, space=env.attributes, key=key, detector=agent.detector)
+        return rollout(actor, envs, STEPS, space=agent.env.attributes, key=key, detector=agent.detector)
     finally:
         envs.close()
-    return _flat(agent, steps)
+
+
+def _same(agent: Agent, steps: Trajectories, others: Trajectories) -> Bool[np.ndarray, " A"]:
+    """Which attributes have the same values in both, as long as no episode has ended."""
+    over = [np.asarray(each.terminated) | np.asarray(each.truncated) for each in (steps, others)]
+    goes_on = np.cumsum(over[0] | over[1], axis=0) == 0
+    values = [np.asarray(agent.env.attributes.unpack(np.asarray(each.next_attributes))) for each in (steps, others)]
+    return ((values[0] == values[1]) | ~goes_on[..., None]).all(axis=(0, 1))
 
 
 class _UniformActions(Actor[None]):
-    """Acts uniformly at random. It is not traced: what runs once is not worth compiling."""
+    """Acts uniformly at random. It is not traced: what runs once is not worth compiling.
+
+    number: with another number, the actions are others.
+    """
 
     env: Environment = eqx.field(static=True)
+    number: int = eqx.field(static=True)
     traceable: ClassVar[bool] = False
 
     def begin(self, num_envs: int, *, key: Key) -> None:
@@ -66,10 +84,10 @@ class _UniformActions(Actor[None]):
 
     def act(self, memory: None, observation: Observation, attributes: Any, *, key: Key) -> tuple[None, Action, None]:
         del memory, observation, attributes
-        return None, any_action(self.env, NUM_ENVS, key=key), None
+        return None, any_action(self.env, NUM_ENVS, key=jax.random.fold_in(key, self.number)), None
 
 
-def _flat(agent: Agent, steps: Trajectories) -> RandomSteps:
+def _flat(agent: Agent, steps: Trajectories, same: Bool[np.ndarray, " A"]) -> RandomSteps:
     space, spec = agent.env.attributes, agent.env.observation
     values, after = (
         np.asarray(space.unpack(np.asarray(each))).reshape(-1, len(space))
@@ -80,7 +98,7 @@ def _flat(agent: Agent, steps: Trajectories) -> RandomSteps:
         observed = np.asarray(flat_observation(np.asarray(steps.observation), spec))
         features = np.concatenate([observed.reshape(len(values), -1), features], axis=1)
     env = np.broadcast_to(np.arange(NUM_ENVS), np.asarray(steps.terminated).shape).reshape(-1)
-    return RandomSteps(values, after, features, _kinds(steps.action, len(values)), env)
+    return RandomSteps(values, after, features, _kinds(steps.action, len(values)), env, same)
 
 
 def _kinds(action: object, count: int) -> np.ndarray:

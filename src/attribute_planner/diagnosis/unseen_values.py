@@ -7,9 +7,9 @@ import numpy as np
 from attribute_planner.attributes import Attribute, Goal
 from attribute_planner.diagnosis.finding import Finding
 from attribute_planner.diagnosis.tasks import Asked
-from attribute_planner.diagnosis.ways import time_runs_out
-from attribute_planner.diagnosis.wording import percent, value_words
-from attribute_planner.transitions.model import TransitionModel
+from attribute_planner.diagnosis.ways import FEW_VISITS, time_runs_out
+from attribute_planner.diagnosis.wording import percent, times, value_words
+from attribute_planner.transitions.model import Listing, TransitionModel
 from attribute_planner.transitions.numbering import NumberedSets
 
 NOT_ASKED = 0.01
@@ -28,7 +28,8 @@ def unseen_values(model: TransitionModel, asked: Sequence[Asked], given: int) ->
         if len(unseen):
             asking = [each for each in asked if asks_for(each.plan.goal, number, attribute, unseen)]
             share = sum(each.weight for each in asking)
-            findings.append(_finding(attribute, unseen, share, time_runs_out(model, asking) or HOW_TO_SEE))
+            advice = time_runs_out(model, asking) or incomplete(sets, number, unseen) or HOW_TO_SEE
+            findings.append(_finding(attribute, unseen, share, advice))
     return findings
 
 
@@ -54,6 +55,28 @@ def asks_for_unseen(each: Asked, sets: NumberedSets, asked: Sequence[Asked]) -> 
         asks_for(each.plan.goal, number, attribute, never_seen(sets, asked, number))
         for number, attribute in enumerate(sets.space.attributes)
         if each.plan.goal.wanted[number]
+    )
+
+
+def incomplete(listing: Listing, attribute: int, unseen: np.ndarray) -> str:
+    """What to change if exploration has hardly seen the values next to unseen ones, in their order; else empty."""
+    seen = np.setdiff1d(np.union1d(unseen - 1, unseen + 1), unseen)
+    entering = np.isin(listing.values[listing.target, attribute], seen) & np.isin(
+        listing.values[listing.source, attribute], seen, invert=True
+    )
+    visits = int(listing.visits[entering].sum())
+    if not entering.any() or visits >= FEW_VISITS:
+        return ""
+    space = listing.space
+    listed = " or ".join(
+        f"{space.names[attribute]}={value_words(space.attributes[attribute].decode(int(value)))}"
+        for value in seen
+        if (listing.values[:, attribute] == value).any()
+    )
+    return (
+        f"Exploration is not complete: it came to {listed} {times(visits)}. Train for more steps, or add attributes "
+        "for what comes before. If that does not help, check that the state can have this value and that it is "
+        "described correctly."
     )
 
 

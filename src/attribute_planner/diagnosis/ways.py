@@ -119,7 +119,7 @@ def _exploration_of(listing: Listing, number: int) -> str:
     visits, new = f"Exploration entered that set {times(entered)} and left it {times(left)}", new_transitions(listing)
     if max(entered, left) < FEW_VISITS or new > MAX_NEW:
         return f"{visits}; {percent(new)} of the transitions that it sees are new: train for more steps."
-    return f"{visits}, and sees nothing new any more: the goal seems to be impossible."
+    return f"{visits}, and sees nothing new any more: the goal seems to be impossible, or needs many more steps."
 
 
 def _passages(listing: Listing, number: int) -> tuple[int, int]:

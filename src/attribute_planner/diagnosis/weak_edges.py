@@ -50,7 +50,7 @@ class WeakChange:
     @property
     def is_weak(self) -> bool:
         """Whether it fails noticeably often."""
-        return self.successes < MAX_SUCCESS * self.attempts
+        return self.successes < MAX_SUCCESS * self.attempts and round(self.successes) < round(self.attempts)
 
 
 def weak_changes(listing: Listing, asked: Sequence[Asked]) -> list[WeakChange]:

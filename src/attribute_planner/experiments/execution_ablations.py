@@ -85,7 +85,6 @@ CHANGES: dict[str, Change] = {
     "near-equal=0": _constant("search.NEAR_EQUAL", 1e-9),
     "near-equal=0.1": _constant("search.NEAR_EQUAL", 0.1),
     "hypotheses=1": _constant("belief.HYPOTHESES", 1, True),
-    "least-log-prob=-30": _constant("observation_search.LEAST_LOG_PROB", -30.0, False),
     "detour-cost=0.01": _constant("observation_search.DETOUR_COST", 0.01, False),
     "largest-shift=1": _constant("goal_relaxation.LARGEST_SHIFT", 1, False),
     "largest-shift=6": _constant("goal_relaxation.LARGEST_SHIFT", 6, False),

@@ -95,8 +95,8 @@ def practise(
     """
     if explored.listing().num_edges == 0:
         raise AttributePlannerError(
-            "Exploration saw no attribute change at all, so there is nothing to practise: explore for more steps, "
-            "or check with ap.check_environment whether the attributes can change."
+            "Exploration saw no attribute change at all, so there is nothing to practise: explore for more steps, name "
+            "attributes of what changes on the way, or check with ap.check_environment whether these can change."
         )
     if begun is not None and begun.steps >= until * config.steps:
         return begun

@@ -12,8 +12,6 @@ from dataclasses import dataclass, field
 import numpy as np
 from jaxtyping import Float
 
-LEAST_LOG_PROB = -6.0
-"""The log probability of an action that the policy would never take (nats)."""
 DETOUR_COST = 0.5
 """The cost of a step back to another observation (nats of log probability)."""
 
@@ -43,8 +41,7 @@ class ObservationSearch:
         if here in self._situations:
             untried = self._most_promising(here)
             return sampled if untried is None else untried
-        known = np.where(np.isneginf(log_probs), log_probs, np.maximum(log_probs, LEAST_LOG_PROB))
-        self._situations[here] = Situation(known)
+        self._situations[here] = Situation(log_probs)
         return sampled
 
     def remember(self, here: bytes, action: int, there: bytes) -> None:
