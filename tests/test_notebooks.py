@@ -5,8 +5,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 FOLDER = Path(__file__).parents[1] / "examples" / "notebooks"
 
 
@@ -39,14 +37,12 @@ def test_first_steps():
     assert sum("<iframe" in html for html in shown) == 2
 
 
-@pytest.mark.slow
 def test_own_environment_is_diagnosed_and_repaired():
     names, _ = run_cells("own_environment.ipynb")
     assert [finding.kind for finding in names["diagnosis"].findings[:2]] == ["unseen-value", "noise"]
     assert names["repaired"].success > 0.9
 
 
-@pytest.mark.slow
 def test_blocks():
     names, _ = run_cells("blocks.ipynb")
     assert names["episode"].success and names["default"].success
