@@ -11,9 +11,12 @@ from attribute_planner.attributes import Attribute, AttributeSpace, parse_goal
 from attribute_planner.diagnosis.diagnose import diagnosis_of
 from attribute_planner.diagnosis.finding import KINDS, Diagnosis, Finding, Measured
 from attribute_planner.diagnosis.tasks import Asked
+from attribute_planner.diagnosis.ways import furthest_set
+from attribute_planner.diagnosis.weak_edges import WeakChange
 from attribute_planner.environments.tasks import Task
 from attribute_planner.phases.detect import DetectorError
 from attribute_planner.planning.plan import Planner
+from attribute_planner.planning.search import Graph
 from attribute_planner.transitions.table import TransitionTable
 from tests.probes import numbers, ring_agent, table_of
 
@@ -198,3 +201,30 @@ def test_success_that_only_the_detector_knows_is_called_so():
     measured = [Measured("task", 20, 5, 0.25)]
     assert str(Diagnosis([], measured, by_detector=True)).count("Success is what the detector sees") == 1
     assert "detector" not in str(Diagnosis([], measured)) and "detector" not in Diagnosis([], by_detector=True).summary
+
+
+def test_a_missing_attribute_explains_plans_that_promise_too_much():
+    """The attempts of practice mostly began where the change is possible, the episodes do not."""
+    records = aliased_attempts()
+    table = replace(chain(0.99), attempts=np.array([1000.0]), successes=np.array([990.0]))
+    first, *others = diagnosed(table, "n=1", *[(0,)] * 20, success=False, records=records).findings
+    assert first.kind == "aliasing" and first.importance > 0.9
+    assert "miscalibrated" in [each.kind for each in others]
+
+
+def aliased_attempts() -> AttemptRecord:
+    """Attempts to get from 0 to 1 that arrive if the observation is 1."""
+    key = (np.arange(200) % 2).astype(np.float32)
+    source, target = (np.tile(np.asarray(numbers(2).pack(np.array([each], np.int32))), (200, 1)) for each in (0, 1))
+    return AttemptRecord(key[:, None], source, target, key > 0.5)
+
+
+def test_a_transition_without_a_failure_among_few_attempts_is_not_weak():
+    assert not WeakChange("n", 0.1, 1.0, 15.0, 14.6).is_weak and WeakChange("n", 0.1, 1.0, 15.0, 14.0).is_weak
+
+
+def test_shortcuts_that_were_never_observed_do_not_bring_the_furthest_set_nearer():
+    table = table_of(numbers(3), [((0,), (1,), 1.0), ((1,), (2,), 1.0), ((0,), (2,), 0.4)])
+    table = replace(table, spent=np.array([5.0, 5.0, 5.0]) * table.attempts)
+    observed = replace(table, visits=np.array([10.0, 0.0, 10.0]))  # sorted by source: 0 → 1, 0 → 2, 1 → 2
+    assert furthest_set(Graph(table), 0)[1] < furthest_set(Graph(observed), 0)[1] == 10

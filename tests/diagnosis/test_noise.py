@@ -5,6 +5,7 @@ import numpy as np
 from attribute_planner.attributes import Attribute, AttributeSpace
 from attribute_planner.diagnosis.noise import changes_by_itself, uncontrolled_attributes
 from attribute_planner.diagnosis.random_steps import RandomSteps
+from attribute_planner.evaluation.attribute_report import unaffected_by_actions
 from tests.probes import table_of
 
 STEPS = 2_400
@@ -65,3 +66,11 @@ def test_what_other_actions_do_not_change_is_a_clock_even_if_the_observation_tel
     seen = steps(minute // 20, (minute + 1) // 20 % 3, minute)
     assert not changes_by_itself(seen, 0)
     assert changes_by_itself(replace(seen, same=np.ones(1, bool)), 0)
+
+
+def test_attributes_that_hardly_change_before_episodes_end_are_not_compared():
+    first = np.arange(6).reshape(6, 1, 1) % 3
+    shown = np.ones((6, 1, 1), bool)
+    assert unaffected_by_actions(first, first, shown).tolist() == [True]
+    assert unaffected_by_actions(first, first, shown & (np.arange(6) < 3)[:, None, None]).tolist() == [False]
+    assert unaffected_by_actions(first, 2 - first, shown).tolist() == [False]

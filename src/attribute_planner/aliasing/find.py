@@ -74,7 +74,7 @@ def find_aliasing(
     if not convincing and len(groups) > 1:
         whole = examine(records, together(groups), blocks, random)
         if whole is not None and is_convincing(whole, num_tests + 1):
-            return [_common_finding(records, groups, whole, component_name)]
+            return _common_findings(records, groups, whole, component_name)
     findings = [_finding(records, each, component_name) for each in convincing]
     return distinct(sorted(findings, key=lambda finding: -finding.failures_explained), records)
 
@@ -133,16 +133,16 @@ def _finding(records: AttemptRecord, tested: Tested, component_name: ComponentNa
     )
 
 
-def _common_finding(
+def _common_findings(
     records: AttemptRecord, groups: Sequence[AttemptGroup], tested: Tested, component_name: ComponentName
-) -> Aliasing:
-    """The finding about a split that decides several changes; those that fail most often come first."""
+) -> list[Aliasing]:
+    """The finding about a split that decides several changes, those that fail most often first."""
     failed = ~records.reached & ~np.asarray(tested.split.holds(records.observation))
     decided = np.isin(np.arange(len(records)), tested.group.rows)
     failures = {each.words: int((failed & decided)[each.rows].sum()) for each in groups}
-    first, *others = sorted((words for words in failures if failures[words]), key=lambda words: -failures[words])
+    changes = sorted((words for words in failures if failures[words]), key=lambda words: -failures[words])
     found = _finding(records, tested, component_name)
-    return replace(found, change=first, also=tuple(others), pooled=True)
+    return [replace(found, change=changes[0], also=tuple(changes[1:]), pooled=True)] if changes else []
 
 
 def _informative(records: AttemptRecord, group: AttemptGroup) -> AttemptGroup:

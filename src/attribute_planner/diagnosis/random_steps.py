@@ -15,6 +15,7 @@ from attribute_planner.data.trajectories import Actor, Trajectories
 from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.spaces import Action, Observation
 from attribute_planner.environments.splits import flat_observation
+from attribute_planner.evaluation.attribute_report import unaffected_by_actions
 
 Key = jax.Array
 
@@ -33,7 +34,7 @@ class RandomSteps:
     features: what was observed before it, with the attributes.
     action: a number for each kind of action; an action in a box is of the kind of its signs.
     env: the environment that took the step.
-    same: whether an attribute has the same values with other actions, if everything else is random in the same way.
+    same: whether an attribute changes in the same way with other actions, if everything else is random as before.
     """
 
     values: Int[np.ndarray, "n A"]
@@ -62,11 +63,13 @@ def _random_steps(agent: Agent, actor: "_UniformActions", *, key: Key) -> Trajec
 
 
 def _same(agent: Agent, steps: Trajectories, others: Trajectories) -> Bool[np.ndarray, " A"]:
-    """Which attributes have the same values in both, as long as no episode has ended."""
+    """Which attributes change, and have the same values in both, as long as no episode has ended."""
     over = [np.asarray(each.terminated) | np.asarray(each.truncated) for each in (steps, others)]
     goes_on = np.cumsum(over[0] | over[1], axis=0) == 0
-    values = [np.asarray(agent.env.attributes.unpack(np.asarray(each.next_attributes))) for each in (steps, others)]
-    return ((values[0] == values[1]) | ~goes_on[..., None]).all(axis=(0, 1))
+    first, other = (
+        np.asarray(agent.env.attributes.unpack(np.asarray(each.next_attributes))) for each in (steps, others)
+    )
+    return unaffected_by_actions(first, other, goes_on[..., None])
 
 
 class _UniformActions(Actor[None]):

@@ -65,9 +65,7 @@ def control_warnings(
     """
     shown = np.arange(len(first))[:, None, None] < until[:, None]
     irreproducible = ((first != repeated) & shown).any(axis=(0, 1))
-    changes = ((first[1:] != first[:-1]) & shown[1:]).sum(axis=(0, 1))
-    differs = ((first != other) & shown).any(axis=(0, 1))
-    uncontrolled = ~irreproducible & ~differs & (changes >= FEWEST_CHANGES)
+    uncontrolled = ~irreproducible & unaffected_by_actions(first, other, shown)
     warnings = [
         f"attribute {name!r} changes in the same way whatever the actions are: it is noise or a clock, which no agent "
         "can control."
@@ -81,6 +79,15 @@ def control_warnings(
             "environment takes random numbers that do not follow from its seed."
         )
     return warnings
+
+
+def unaffected_by_actions(
+    first: Int[np.ndarray, "T B A"], other: Int[np.ndarray, "T B A"], shown: Bool[np.ndarray, "T B 1"]
+) -> Bool[np.ndarray, " A"]:
+    """Which attributes change, and have the same values after each step that is `shown`, with other actions."""
+    changes = ((first[1:] != first[:-1]) & shown[1:]).sum(axis=(0, 1))
+    differs = ((first != other) & shown).any(axis=(0, 1))
+    return ~differs & (changes >= FEWEST_CHANGES)
 
 
 def _listed(attribute: Attribute, which: np.ndarray) -> str:

@@ -10,29 +10,23 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy.optimize import minimize_scalar
 
-from attribute_planner.data.attempt_log import ARRIVED, AttemptLog
+from attribute_planner.data.attempt_log import AttemptLog
 from attribute_planner.data.replay import Replay
+from attribute_planner.phases.attempted_edges import attempted_edges
 from attribute_planner.planning.episode_model import EpisodeModel
 from attribute_planner.transitions.model import Listing
 
-RECENT_ATTEMPTS = 8_192
-"""The number of attempts, the last ones, that are looked at."""
 CERTAIN = 1e-3
 """The least probability of either outcome of an attempt."""
 
 
 def aliasing_share(log: AttemptLog, replay: Replay, listing: Listing) -> float | None:
     """The most probable share, given the outcomes of repeated attempts; `None` if nothing was attempted again."""
-    rows = log.decided(replay)[-RECENT_ATTEMPTS:]
-    if not len(rows):
+    attempts = attempted_edges(log, replay, listing)
+    if attempts is None:
         return None
-    first, _, env, outcome = rows.T
-    begun = replay.steps_at(first, env)
-    source, target = (np.asarray(listing.space.pack(each.astype(np.int32))) for each in (begun.values, begun.pursued))
-    edge, known = listing.known_edges(source, target)
-    episode = np.stack([env, replay.episodes_at(first, env)], axis=1)[known]
-    edge, reached = edge[known], (outcome == ARRIVED)[known]
-    failures = earlier_failures(np.concatenate([episode, edge[:, None]], axis=1), reached)
+    edge, reached = attempts.edge, attempts.reached
+    failures = earlier_failures(np.concatenate([attempts.episode, edge[:, None]], axis=1), reached)
     again = failures > 0
     return most_probable_share(listing.probability[edge[again]], failures[again], reached[again])
 

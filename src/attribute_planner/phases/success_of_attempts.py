@@ -8,6 +8,7 @@ from attribute_planner.data.attempt_log import AttemptLog
 from attribute_planner.data.replay import Replay
 from attribute_planner.data.replay_rows import Columns
 from attribute_planner.models.policy import GoalPolicy
+from attribute_planner.phases.attempted_edges import attempted_edges
 from attribute_planner.phases.temperatures import mean_of_group
 from attribute_planner.planning.state_success import (
     SuccessModel,
@@ -17,25 +18,17 @@ from attribute_planner.planning.state_success import (
 )
 from attribute_planner.transitions.model import Listing
 
-RECENT_ATTEMPTS = 8_192
-"""The number of attempts, the last ones, that the model is fitted to."""
 BATCH = 1_024
 """The number of attempts whose values are computed at once."""
 
 
 def success_of_attempts(log: AttemptLog, replay: Replay, policy: GoalPolicy, listing: Listing) -> SuccessModel | None:
     """How values tell which attempts arrive; `None` if they do not."""
-    rows = log.decided(replay)[-RECENT_ATTEMPTS:]
-    if not len(rows):
+    attempts = attempted_edges(log, replay, listing)
+    if attempts is None:
         return None
-    first, _, env, reached = rows.T
-    begun = replay.steps_at(first, env)
-    source, target = (np.asarray(listing.space.pack(each.astype(np.int32))) for each in (begun.values, begun.pursued))
-    edge, known = listing.known_edges(source, target)
-    odds = np.concatenate([_log_odds(policy, begun, slice(at, at + BATCH)) for at in range(0, len(rows), BATCH)])
-    edge, odds, reached = edge[known], odds[known], reached[known].astype(bool)
-    if not len(edge):
-        return None
+    begun, edge, reached, _ = attempts
+    odds = np.concatenate([_log_odds(policy, begun, slice(at, at + BATCH)) for at in range(0, len(edge), BATCH)])
     usual = mean_of_group(odds, edge)
     weight = fitted_weight(listing.probability[edge], odds - usual, reached)
     if weight == 0:
