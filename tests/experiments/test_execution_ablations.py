@@ -46,8 +46,8 @@ def test_the_table_shows_what_changes_cost_and_marks_what_is_significant():
 @pytest.mark.parametrize("name", [name for name, change in CHANGES.items() if change.replaced])
 def test_what_a_change_replaces_exists_and_differs(name: str):
     for where, value in CHANGES[name].replaced.items():
-        module, _, attribute = where.partition(".")
-        found = import_module(f"attribute_planner.planning.{module}")
+        package, module, attribute = where.split(".", 2)
+        found = import_module(f"attribute_planner.{package}.{module}")
         for each in attribute.split("."):
             found = getattr(found, each)
         assert found != value
@@ -56,13 +56,13 @@ def test_what_a_change_replaces_exists_and_differs(name: str):
 def test_a_change_is_measured_on_the_tasks_of_the_default_and_ends_with_the_cell(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    from attribute_planner.planning import search
+    from attribute_planner.transitions import estimators
 
     monkeypatch.chdir(tmp_path)
-    before, records = search.NEAR_EQUAL, tmp_path / "records"
+    before, records = estimators.WEIGHTS, tmp_path / "records"
     arguments = ["crafting", "--tasks", "1-step", "--episodes", "3", "--records", str(records), "--changes", "default"]
     assert main(arguments) == 0
     (found,) = read_cells(records)
     assert (found.agent, found.task, found.change, len(found.solved)) == ("crafting", "1-step", "default", 3)
-    changed = measure("crafting", "1-step", "near-equal=0.1", 3)
-    assert set(changed.solved) <= {"0", "1"} and before == search.NEAR_EQUAL
+    changed = measure("crafting", "1-step", "prior-weight=2", 3)
+    assert set(changed.solved) <= {"0", "1"} and before == estimators.WEIGHTS

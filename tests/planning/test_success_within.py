@@ -1,4 +1,5 @@
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -63,12 +64,15 @@ def test_what_was_measured_shifts_the_log_odds():
     assert product(twice, [0.75], [1.0], 1) == pytest.approx(0.9)  # odds of 3 become 9
 
 
-def test_near_equal_plans_prefer_fewer_transitions():
-    """0 → 2 directly with 0.98, or by way of 1 with 0.995 each: as published the detour, in an episode not."""
-    table = table_of(numbers(3), [((0,), (2,), 0.98), ((0,), (1,), 0.995), ((1,), (2,), 0.995)])
+def test_plans_that_differ_by_chance_prefer_fewer_transitions():
+    """0 → 2 directly failed once in 40 attempts, the way by 1 never; half of the other transitions failed once."""
+    others = [((each,), (each + 1,), 1.0) for each in range(2, 80)]
+    table = table_of(numbers(81), [((0,), (2,), 1.0), ((0,), (1,), 1.0), ((1,), (2,), 1.0), *others])
+    failed_once = np.where(table.source < 2, (table.source == 0) & (table.target == 2), table.source % 2 == 0)
+    table = table.with_practice(np.full(len(table.source), 40.0), 40.0 - failed_once)
     start, goal = np.array([0], np.int32), partial_goal([2])
-    assert len(Planner(table).plan(start, goal).edges) == 2
-    assert len(Planner(table, 100.0).plan(start, goal).edges) == 1
+    assert len(Planner(replace(table, estimator="ratio")).plan(start, goal).edges) == 2
+    assert len(Planner(replace(table, estimator="posterior")).plan(start, goal).edges) == 1
 
 
 def test_a_plan_shows_the_attempts_behind_each_edge():

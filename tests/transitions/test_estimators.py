@@ -5,7 +5,10 @@ import pytest
 
 from attribute_planner.transitions.estimators import (
     ESTIMATORS,
+    PRIOR_ATTEMPTS,
+    WEIGHTS,
     Statistics,
+    fitted_weight,
     grouped_posterior_mean,
     posterior_mean,
     success_ratio,
@@ -31,16 +34,45 @@ def test_the_ratio_is_successes_over_attempts_and_zero_without_attempts():
 
 
 def test_the_posterior_mean_starts_from_the_success_rate_of_all_attempts():
-    # (9 + 1) / (12 + 2), worth two attempts.
-    prior = 10 / 14
-    assert posterior_mean(statistics()) == pytest.approx([(1 + 2 * prior) / 6, prior, (8 + 2 * prior) / 10])
+    observed, prior = statistics(), 10 / 14  # (9 + 1) / (12 + 2)
+    weight = fitted_weight(observed.attempts, observed.successes, prior)
+    expected = [(1 + weight * prior) / (4 + weight), prior, (8 + weight * prior) / (8 + weight)]
+    assert posterior_mean(observed) == pytest.approx(expected)
 
 
 def test_the_grouped_posterior_mean_starts_from_the_success_rate_of_the_same_change():
-    overall = 10 / 14
+    observed, overall = statistics(), 10 / 14
     group, other = (9 + 2 * overall) / 14, overall
-    expected = [(1 + 5 * group) / 9, other, (8 + 5 * group) / 13]
-    assert grouped_posterior_mean(statistics()) == pytest.approx(expected)
+    weight = fitted_weight(observed.attempts, observed.successes, np.array([group, other, group]))
+    expected = [(1 + weight * group) / (4 + weight), other, (8 + weight * group) / (8 + weight)]
+    assert grouped_posterior_mean(observed) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("weight", [1.0, 30.0, 1000.0])
+def test_the_weight_of_the_prior_is_that_of_the_distribution_of_the_transitions(weight):
+    random, mean = np.random.default_rng(0), 0.8
+    attempts = random.integers(1, 400, 4000).astype(float)
+    successes = random.binomial(attempts.astype(int), random.beta(weight * mean, weight * (1 - mean), 4000)).astype(
+        float
+    )
+    assert fitted_weight(attempts, successes, mean) == pytest.approx(weight, rel=0.2)
+
+
+def test_without_counts_the_prior_has_its_usual_weight():
+    assert fitted_weight(np.zeros(3), np.zeros(3), 0.5) == pytest.approx(PRIOR_ATTEMPTS, rel=0.01)
+
+
+def test_differences_that_chance_explains_vanish():
+    attempts = np.full(1000, 400.0)
+    successes = np.random.default_rng(0).binomial(400, 0.995, 1000).astype(float)
+    observed = Statistics(1000, np.arange(1000), attempts, attempts, successes, lambda: np.zeros(1000, int))
+    assert np.ptp(successes / attempts) > 0.015 > 15 * np.ptp(posterior_mean(observed))
+
+
+def test_differences_that_chance_does_not_explain_remain():
+    attempts = np.full(1000, 400.0)
+    successes = np.where(np.arange(1000) % 2, 390.0, 80.0)
+    assert fitted_weight(attempts, successes, 0.5875) < 10 < WEIGHTS[1]
 
 
 def test_the_visit_frequency_is_the_fraction_of_transitions_out_of_a_set():

@@ -8,6 +8,7 @@ from attribute_planner.attributes import Attribute, AttributeSpace
 from attribute_planner.errors import UnknownNameError
 from attribute_planner.transitions import table as table_module
 from attribute_planner.transitions.counting import TransitionCounts
+from attribute_planner.transitions.estimators import fitted_weight
 from attribute_planner.transitions.table import UNKNOWN, TransitionTable, table_of_counts
 from tests.probes import numbers, partial_goal, table_of
 
@@ -69,7 +70,9 @@ def test_edges_that_change_the_same_help_each_other_out():
     tried, taken = np.array([8.0, 0, 2]), np.array([8.0, 0, 0])
     table = TransitionTable(numbers(3), words, *ends, seen, tried, taken, "alike", spent=np.array([16.0, 0, 20]))
     # All together: 9 / 12. Those that add one: (8 + 2 · ¾) / 10 = 0.95; the other one: (0 + 2 · ¾) / 4 = 3/8.
-    np.testing.assert_allclose(table.probability, [(8 + 5 * 0.95) / 13, 0.95, 5 * 0.375 / 7])
+    weight = fitted_weight(tried, taken, np.array([0.95, 0.95, 0.375]))
+    expected = [(8 + weight * 0.95) / (8 + weight), 0.95, weight * 0.375 / (2 + weight)]
+    np.testing.assert_allclose(table.probability, expected)
     # An attempt took 3.6 steps on average; one that adds one (16 + 3.6) / 9, worth two attempts.
     usual = (16 + 3.6) / 9
     np.testing.assert_allclose(table.duration, [(16 + 2 * usual) / 10, usual, (20 + 2 * (23.6 / 3)) / 4])

@@ -43,7 +43,7 @@ class Change:
     """A change of the default execution.
 
     executor: the execution mode.
-    replaced: what takes the place of a name in `attribute_planner.planning`.
+    replaced: what takes the place of a name in `attribute_planner`.
     looking_ahead: whether it can matter to agents with a forward model, and to those without.
     """
 
@@ -72,8 +72,8 @@ CHANGES: dict[str, Change] = {
     "paper": _mode("paper"),
     "no-time": _mode("no-time"),
     "no-evidence": _mode("no-evidence"),
-    "no-departures": _constant("posterior.Posterior.left", _nothing),
-    "no-actions-taken": _constant("posterior.Posterior.took", _nothing, True),
+    "no-departures": _constant("planning.posterior.Posterior.left", _nothing),
+    "no-actions-taken": _constant("planning.posterior.Posterior.took", _nothing, True),
     "no-lookahead": _mode("no-lookahead", True),
     "trust-model": _mode("trust-model", True),
     "no-observation-search": _mode("no-observation-search", False),
@@ -81,15 +81,14 @@ CHANGES: dict[str, Change] = {
     "no-goal-relaxation": _mode("no-goal-relaxation", False),
     "aliasing=0.25": Change(replace(EXECUTORS["default"], model=EpisodeModel(aliasing=0.25))),
     "aliasing=0.9": Change(replace(EXECUTORS["default"], model=EpisodeModel(aliasing=0.9))),
-    "deterministic-aliasing=0.5": _constant("executor.DETERMINISTIC", EpisodeModel(aliasing=0.5)),
-    "near-equal=0": _constant("search.NEAR_EQUAL", 1e-9),
-    "near-equal=0.1": _constant("search.NEAR_EQUAL", 0.1),
-    "hypotheses=1": _constant("belief.HYPOTHESES", 1, True),
-    "detour-cost=0.01": _constant("observation_search.DETOUR_COST", 0.01, False),
-    "largest-shift=1": _constant("goal_relaxation.LARGEST_SHIFT", 1, False),
-    "largest-shift=6": _constant("goal_relaxation.LARGEST_SHIFT", 6, False),
-    "no-rounds-of-search": _constant("proposals.SEARCH", ActionSearch(spreads=()), True),
-    "few-candidates": _constant("proposals.SEARCH", ActionSearch(random=48, policy=8, best=4, around=4), True),
+    "deterministic-aliasing=0.5": _constant("planning.executor.DETERMINISTIC", EpisodeModel(aliasing=0.5)),
+    "prior-weight=2": _constant("transitions.estimators.WEIGHTS", (2.0, 2.001)),
+    "hypotheses=1": _constant("planning.belief.HYPOTHESES", 1, True),
+    "detour-cost=0.01": _constant("planning.observation_search.DETOUR_COST", 0.01, False),
+    "largest-shift=1": _constant("planning.goal_relaxation.LARGEST_SHIFT", 1, False),
+    "largest-shift=6": _constant("planning.goal_relaxation.LARGEST_SHIFT", 6, False),
+    "no-rounds-of-search": _constant("planning.proposals.SEARCH", ActionSearch(spreads=()), True),
+    "few-candidates": _constant("planning.proposals.SEARCH", ActionSearch(random=48, policy=8, best=4, around=4), True),
 }
 """The default execution without a part, or with another value of a constant."""
 
@@ -120,7 +119,7 @@ def measure(name: str, task: str, change: str, episodes: int) -> Cell:
     began, done, changed = time.perf_counter(), [], CHANGES[change]
     with ExitStack() as stack:
         for where, value in changed.replaced.items():
-            stack.enter_context(patch(f"attribute_planner.planning.{where}", value))
+            stack.enter_context(patch(f"attribute_planner.{where}", value))
         jax.clear_caches()  # what is compiled already has the old values, as have the plans of an agent
         agent = load(name)
         for key in batch_keys(SEED):

@@ -21,10 +21,6 @@ NOWHERE = -9999
 TIE_BREAKER = 1e-9
 """Added to the cost of each transition (nats), so that of equally probable paths the shortest is taken."""
 
-NEAR_EQUAL = 0.02
-"""The same within an episode: a path is taken although it has one more transition only if it is 2 % more probable. A
-smaller difference is within the error of c_π, and failed attempts can be made again."""
-
 
 @dataclass(frozen=True)
 class Distances:
@@ -59,10 +55,7 @@ class Distances:
         return total
 
     def value(self, numbers: Int[np.ndarray, " K"], left: Float[np.ndarray, " K"] | float) -> Float[np.ndarray, " K"]:
-        """The probability of reaching the goal in time, with `left` steps remaining; 0 for unknown sets (−1).
-
-        It includes the factor exp(−`NEAR_EQUAL`) of each transition, so that all choices prefer fewer transitions.
-        """
+        """The probability of reaching the goal in time, with `left` steps remaining; 0 for unknown sets (−1)."""
         cost = self.cost[numbers]
         if np.isfinite(self.graph.horizon):
             steps = self.steps[numbers]
@@ -86,11 +79,9 @@ class Graph:
         return self._costs()
 
     def _costs(self) -> Float[np.ndarray, " E"]:
-        if np.isfinite(self.horizon):
-            cost, each = edge_cost(self.listing.probability, self.listing.steps, self.horizon), NEAR_EQUAL
-        else:
-            cost, each = edge_cost(self.listing.probability), TIE_BREAKER
-        cost += each
+        steps = self.listing.steps if np.isfinite(self.horizon) else None
+        cost = edge_cost(self.listing.probability, steps, self.horizon)
+        cost += TIE_BREAKER
         return cost
 
     def steps_between(self, source: Int[np.ndarray, " B"], target: Int[np.ndarray, " B"]) -> Float[np.ndarray, " B"]:

@@ -1,20 +1,35 @@
-"""Estimators of c_π: from attempts and successes of each transition to the probability that an attempt arrives."""
+"""Estimators of c_π: from attempts and successes of each transition to the probability that an attempt arrives.
+
+A posterior mean lies between what was counted and a prior: the success rate of other transitions. How many attempts the
+prior is worth depends on the environment. Where transitions differ by no more than chance explains, it is worth many,
+and the estimates become equal; where they differ, few. This weight is fitted to the counts (empirical Bayes), so that
+plans are not diverted by differences that are noise.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
+from scipy.optimize import minimize_scalar
+from scipy.special import betaln
 
 PRIOR_ATTEMPTS = 2.0
-"""Weight of the prior of a posterior mean, in attempts."""
+"""Weight of a prior, in attempts, before anything is counted."""
+
+WEIGHTS = (0.5, 10_000.0)
+"""Least and greatest weight of a prior, in attempts."""
+
+WEIGHT_DEVIATION = 3.0
+"""Standard deviation of the logarithm of that weight, before anything is counted."""
+
+FITTED_EDGES = 20_000
+"""The weight is fitted to at most this many transitions, evenly spaced."""
 
 UNSEEN_PRIOR_ATTEMPTS = 10.0
 """The same for a transition that was tried, but never seen to happen by itself: a set that attempts passed on the way
 to a distant one. There are many of them; the few that seem good by luck must not divert plans."""
-
-GROUP_PRIOR_ATTEMPTS = 5.0
-"""Weight of the prior that a group of transitions shares, in attempts."""
 
 
 @dataclass(frozen=True)
@@ -42,13 +57,14 @@ def success_ratio(observed: Statistics) -> Float[np.ndarray, " E"]:
 
 
 def posterior_mean(observed: Statistics) -> Float[np.ndarray, " E"]:
-    """Mean of a Beta posterior. The prior is the success rate of all attempts, with weight `PRIOR_ATTEMPTS`.
+    """Mean of a Beta posterior. The prior is the success rate of all attempts, with the weight that the counts suggest.
 
     A transition that was tried but never seen has a prior of 0, with weight `UNSEEN_PRIOR_ATTEMPTS`.
     """
     prior = (observed.successes.sum() + 1) / (observed.attempts.sum() + 2)
-    mean = observed.successes + PRIOR_ATTEMPTS * prior
-    mean /= observed.attempts + PRIOR_ATTEMPTS
+    weight = fitted_weight(observed.attempts, observed.successes, prior)
+    mean = observed.successes + weight * prior
+    mean /= observed.attempts + weight
     unseen = (observed.visits == 0) & (observed.attempts > 0)
     mean[unseen] = observed.successes[unseen] / (observed.attempts[unseen] + UNSEEN_PRIOR_ATTEMPTS)
     return mean
@@ -63,7 +79,26 @@ def grouped_posterior_mean(observed: Statistics) -> Float[np.ndarray, " E"]:
     attempts, successes = (np.bincount(group, weights=each) for each in (observed.attempts, observed.successes))
     overall = (observed.successes.sum() + 1) / (observed.attempts.sum() + 2)
     prior = ((successes + PRIOR_ATTEMPTS * overall) / (attempts + PRIOR_ATTEMPTS))[group]
-    return (observed.successes + GROUP_PRIOR_ATTEMPTS * prior) / (observed.attempts + GROUP_PRIOR_ATTEMPTS)
+    weight = fitted_weight(observed.attempts, observed.successes, prior)
+    return (observed.successes + weight * prior) / (observed.attempts + weight)
+
+
+def fitted_weight(
+    attempts: Float[np.ndarray, " E"], successes: Float[np.ndarray, " E"], prior: Float[np.ndarray, " E"] | float
+) -> float:
+    """The most probable weight of the prior, in attempts: c_π is Beta distributed around it, successes binomially."""
+    tried = np.flatnonzero(attempts > 0)
+    tried = tried[:: 1 + len(tried) // FITTED_EDGES]
+    mean = np.clip(np.broadcast_to(prior, attempts.shape)[tried], 1e-4, 1 - 1e-4)
+    won, lost = successes[tried], np.maximum(attempts[tried] - successes[tried], 0.0)
+
+    def loss(log_weight: float) -> float:
+        alpha, beta = np.exp(log_weight) * mean, np.exp(log_weight) * (1 - mean)
+        surprise = ((log_weight - np.log(PRIOR_ATTEMPTS)) / WEIGHT_DEVIATION) ** 2 / 2
+        return float(surprise - (betaln(won + alpha, lost + beta) - betaln(alpha, beta)).sum())
+
+    found: Any = minimize_scalar(loss, bounds=np.log(WEIGHTS), method="bounded")
+    return float(np.exp(found.x))
 
 
 def visit_frequency(observed: Statistics) -> Float[np.ndarray, " E"]:

@@ -40,13 +40,6 @@ FAULTS = (
         "planning/test_search.py::test_the_shortest_is_taken_also_if_a_longer_one_is_found_first",
     ),
     Fault(
-        "no preference for fewer transitions",
-        "planning/search.py",
-        "NEAR_EQUAL = 0.02",
-        "NEAR_EQUAL = 0.0",
-        "planning/test_search.py::test_within_an_episode_one_more_transition_must_be_two_per_cent_more_probable",
-    ),
-    Fault(
         "the value ignores the steps that are left",
         "planning/search.py",
         "steps / np.maximum(left, 1e-9)",

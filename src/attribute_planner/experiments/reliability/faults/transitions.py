@@ -6,9 +6,16 @@ FAULTS = (
     Fault(
         "another weight of the prior",
         "transitions/estimators.py",
-        "mean /= observed.attempts + PRIOR_ATTEMPTS",
+        "mean /= observed.attempts + weight",
         "mean /= observed.attempts + 3.0",
         "transitions/test_estimators.py::test_the_posterior_mean_starts_from_the_success_rate_of_all_attempts",
+    ),
+    Fault(
+        "the weight of the prior ignores what was counted",
+        "transitions/estimators.py",
+        "return float(surprise - (betaln",
+        "return float(surprise - 0 * (betaln",
+        "transitions/test_estimators.py::test_differences_that_chance_explains_vanish",
     ),
     Fault(
         "edges that were never tried succeed",
