@@ -10,7 +10,7 @@ from attribute_planner.environments.tasks import Task, complete_goal
 from attribute_planner.environments.vector_env import TimeStep, VectorEnv
 from attribute_planner.errors import AttributePlannerError, ConfigurationError, UnknownNameError
 from attribute_planner.evaluation.evaluate import draw_starts_and_goals, evaluate
-from attribute_planner.evaluation.pursue import Pursuit
+from attribute_planner.evaluation.pursue import RunningEpisodes
 from attribute_planner.planning.episode import Episode
 from tests.probes import RING, ring_agent
 
@@ -67,10 +67,10 @@ def test_an_episode_that_is_paused_after_every_step_is_the_same(agent: Agent):
     reset_key, pursue_key = jax.random.split(jax.random.key(seed))
     envs = agent.env.vector_env(1)
     execution = agent.execution([agent.goal({"n": 2})], agent.max_steps, record=True)
-    pursuit = Pursuit(execution, envs, envs.reset(reset_key), agent.env.attributes, key=pursue_key)
+    running = RunningEpisodes(execution, envs, envs.reset(reset_key), agent.env.attributes, key=pursue_key)
 
-    taken = [pursuit.advance(1) for _ in range(whole.steps + 2)]
-    paused = pursuit.episodes()[0]
+    taken = [running.advance(1) for _ in range(whole.steps + 2)]
+    paused = running.episodes()[0]
 
     assert taken == [1] * whole.steps + [0, 0]
     assert paused.trace == whole.trace

@@ -63,7 +63,7 @@ WRONG: dict[str, Callable[[], Any]] = {
     "transitions: sets that are not packed": lambda: TABLE.knows(np.zeros((2, 1), np.int64)),
     "transitions: a single packed set": lambda: TABLE.successors(np.zeros(1, np.uint32)),
     "planning: sets that are not numbers": lambda: Graph(TABLE).to_sets(np.zeros(2)),
-    "planning: pairs of different lengths": lambda: Graph(TABLE).steps_between(TWO, THREE),
+    "planning: pairs of different lengths": lambda: Graph(TABLE).attempt_steps(TWO, THREE),
     "aliasing: a mask that is no mask": lambda: gain(TWO, None),  # pyright: ignore[reportArgumentType]
 }
 

@@ -22,7 +22,7 @@ from attribute_planner.models.policy import GoalPolicy
 from attribute_planner.phases.detect import DetectorError
 from attribute_planner.planning.belief import perceive
 from attribute_planner.planning.episode import Episode
-from attribute_planner.planning.episode_model import AttemptModel, EpisodeModel
+from attribute_planner.planning.episode_model import SAME_ODDS, AttemptModel, EpisodeModel, Odds
 from attribute_planner.planning.execution import Execution
 from attribute_planner.planning.executor import (
     EXECUTORS,
@@ -59,7 +59,7 @@ class Agent:
     stop_on_any_change: whether an attempt ends with any change of the attributes.
     detector_error: the error of the detector on held-out labels; `None` if it is not known.
     attempts: returns the last attempts of practice, for `diagnose`; `None` if they were not kept.
-    log_odds, slope: the log odds of attempts, compared with practice, if that was measured (`AttemptModel`).
+    odds: how likely attempts succeed, compared with practice, if that was measured.
     conduct: what practice has measured about how to act.
     """
 
@@ -74,8 +74,7 @@ class Agent:
     stop_on_any_change: bool = True
     detector_error: DetectorError | None = None
     attempts: Callable[[], AttemptRecord | None] | None = None
-    log_odds: float = 0.0
-    slope: float = 1.0
+    odds: Odds = SAME_ODDS
     conduct: Conduct = NOTHING_MEASURED
 
     def __repr__(self) -> str:
@@ -247,6 +246,6 @@ class Agent:
         looks_ahead = self.forward_model is not None
         model = plan_model(executor, self.conduct, deterministic=self.deterministic, looks_ahead=looks_ahead)
         if (horizon, model) not in self._planners:
-            attempts = AttemptModel(model, self.max_attempt_steps, self.log_odds, self.slope)
+            attempts = AttemptModel(model, self.max_attempt_steps, self.odds)
             self._planners[horizon, model] = Planner(self.table, horizon, attempts=attempts)
         return self._planners[horizon, model]

@@ -159,8 +159,8 @@ def calibrated(agent: Agent, config: TrainConfig, *, key: Key, watch: Watch) -> 
     calibration = calibrate(agent, config.steps, key=key)
     if calibration is None:
         return agent
-    watch("calibrate", 1.0, calibration._asdict(), calibration)
-    return replace(agent, log_odds=calibration.log_odds, slope=calibration.slope)
+    watch("calibrate", 1.0, calibration.metrics, calibration)
+    return replace(agent, odds=calibration.odds)
 
 
 def train_offline(

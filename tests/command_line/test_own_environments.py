@@ -12,6 +12,7 @@ import attribute_planner as ap
 from attribute_planner import training
 from attribute_planner.command_line.main import main
 from attribute_planner.files.manifest import commit
+from attribute_planner.planning.episode_model import Odds
 from attribute_planner.storage.run_directory import CONFIG, RunDirectory, save_agent
 from tests.probes import TINY, ring_agent
 
@@ -68,7 +69,7 @@ def test_a_graph_needs_no_environment(moved_run: Path, capsys: Printed):
 
 
 def test_a_graph_plans_with_the_probability_that_the_agent_gives(tmp_path: Path, capsys: Printed):
-    agent = replace(ring_agent(), env=ap.make(RING), log_odds=-1.0, slope=0.5)
+    agent = replace(ring_agent(), env=ap.make(RING), odds=Odds(-1.0, 0.5))
     save_agent(tmp_path / "ring", agent, TINY, seed=0)
     plan = agent.plan({"n": 1}, "n=3")
     assert 0 < plan.probability < 1 and plan.horizon == agent.max_steps

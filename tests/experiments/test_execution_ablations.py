@@ -1,4 +1,4 @@
-"""The table of what parts of execution are worth, on results that are made up, and one cell that is measured."""
+"""The table of what parts of execution are worth, on results that are made up, and one result that is measured."""
 
 from importlib import import_module
 from pathlib import Path
@@ -7,37 +7,37 @@ import pytest
 
 from attribute_planner.experiments.execution_ablations import (
     CHANGES,
-    Cell,
+    Result,
     difference,
     main,
     measure,
-    read_cells,
+    read_results,
     table,
 )
 
 
-def cell(change: str, solved: str, task: str = "build") -> Cell:
-    return Cell("somebody", task, change, 7, solved, 3.0, 1.0, {})
+def result(change: str, solved: str, task: str = "build") -> Result:
+    return Result("somebody", task, change, 7, solved, 3.0, 1.0, {})
 
 
 def test_the_same_tasks_are_compared():
-    default, changed = cell("default", "1111" * 25), cell("no-time", "1110" * 25)
+    default, changed = result("default", "1111" * 25), result("no-time", "1110" * 25)
     cost, margin = difference(default, changed)
     assert cost == pytest.approx(25.0) and margin == pytest.approx(100 * 1.96 * 0.1875**0.5 / 10)
     # As many successes, on other tasks: no difference, but an uncertain one.
-    cost, margin = difference(cell("default", "10" * 50), cell("no-time", "01" * 50))
+    cost, margin = difference(result("default", "10" * 50), result("no-time", "01" * 50))
     assert cost == 0 and margin > 15
     assert difference(default, default) == (0.0, 0.0)
 
 
 def test_the_table_shows_what_changes_cost_and_marks_what_is_significant():
-    cells = [
-        cell("default", "1" * 99 + "0"),
-        cell("no-time", "1" * 80 + "0" * 20),
-        cell("no-evidence", "1" * 98 + "00"),
-        cell("default", "1" * 100, task="craft"),
+    results = [
+        result("default", "1" * 99 + "0"),
+        result("no-time", "1" * 80 + "0" * 20),
+        result("no-evidence", "1" * 98 + "00"),
+        result("default", "1" * 100, task="craft"),
     ]
-    head, _, default, *rows = table(cells).splitlines()
+    head, _, default, *rows = table(results).splitlines()
     assert head == "| | somebody, build | somebody, craft |"
     assert default == "| default, success in % | 99.0 | 100.0 |"
     assert rows == ["| `no-time` | **−19.0** | |", "| `no-evidence` | −1.0 | |"]
@@ -62,7 +62,7 @@ def test_a_change_is_measured_on_the_tasks_of_the_default_and_ends_with_the_cell
     before, records = estimators.WEIGHTS, tmp_path / "records"
     arguments = ["crafting", "--tasks", "1-step", "--episodes", "3", "--records", str(records), "--changes", "default"]
     assert main(arguments) == 0
-    (found,) = read_cells(records)
+    (found,) = read_results(records)
     assert (found.agent, found.task, found.change, len(found.solved)) == ("crafting", "1-step", "default", 3)
     changed = measure("crafting", "1-step", "prior-weight=2", 3)
     assert set(changed.solved) <= {"0", "1"} and before == estimators.WEIGHTS

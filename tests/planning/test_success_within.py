@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from attribute_planner.attributes import Attribute, AttributeSpace
-from attribute_planner.planning.episode_model import AttemptModel, EpisodeModel
+from attribute_planner.planning.episode_model import AttemptModel, EpisodeModel, Odds
 from attribute_planner.planning.plan import Planner
 from tests.probes import numbers, partial_goal, table_of
 
@@ -57,10 +57,10 @@ def test_failures_take_longer_than_successes():
 
 
 def test_what_was_measured_shifts_the_log_odds():
-    model = AttemptModel(EpisodeModel(aliasing=1.0), log_odds=float(np.log(3)))
+    model = AttemptModel(EpisodeModel(aliasing=1.0), odds=Odds(log_odds=float(np.log(3))))
     assert product(model, [0.5], [1.0], 1) == pytest.approx(0.75)
     assert product(model, [1.0, 0.0], [1.0, 1.0], 5) == 0
-    twice = AttemptModel(EpisodeModel(aliasing=1.0), slope=2.0)
+    twice = AttemptModel(EpisodeModel(aliasing=1.0), odds=Odds(slope=2.0))
     assert product(twice, [0.75], [1.0], 1) == pytest.approx(0.9)  # odds of 3 become 9
 
 

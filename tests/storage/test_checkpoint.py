@@ -16,12 +16,13 @@ from attribute_planner.models.detector import AttributeDetector
 from attribute_planner.models.forward_model import ForwardModel
 from attribute_planner.models.policy import GoalPolicy
 from attribute_planner.phases.practise import Practised
+from attribute_planner.planning.episode_model import Odds
 from attribute_planner.storage.arrays import arrays_of
 from attribute_planner.storage.checkpoint import (
     ATTEMPT_LOG,
-    load_calibration,
     load_detector,
     load_forward_model,
+    load_odds,
     progress_arrays,
 )
 from attribute_planner.storage.table_arrays import read_table, table_arrays
@@ -72,7 +73,7 @@ def test_attempts_and_calibration_are_saved():
     policy = with_drawn_weights(lambda key: GoalPolicy(RING.spec, 2, key=key))
     practised = Practised(TrainState(policy, ()), TABLE, epoch=1, steps=20)
     log = AttemptLog(np.array([[0, 3, 1, 1], [2, 4, 0, 0]]))
-    measured = Calibration(log_odds=0.5, planned=0.4, reached=0.6, episodes=20, slope=1.5)
+    measured = Calibration(Odds(0.5, 1.5, {"01": 0.25}), planned=0.4, reached=0.6, episodes=20)
     arrays, notes = progress_arrays(Progress(practised=practised, log=log, calibration=measured))
     np.testing.assert_array_equal(arrays[ATTEMPT_LOG], log.rows)
-    assert load_calibration(notes) == {"log_odds": 0.5, "slope": 1.5}
+    assert load_odds(notes) == Odds(0.5, 1.5, {"01": 0.25})

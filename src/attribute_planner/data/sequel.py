@@ -32,11 +32,11 @@ class Sequel(NamedTuple):
         Of the next changes, up to the fourth, each is drawn half as often as the one before, the last as often.
         """
         change = self.next_change[row, env]
-        goes_on = np.ones(len(row), bool)
+        continues = np.ones(len(row), bool)
         for _ in range(MAX_CHANGES - 1):
             following = self.next_change[np.minimum(change + 1, len(self.place) - 1), env]
-            goes_on &= (change < self.episode_end[row, env]) & (following < NEVER) & (random.random(len(row)) < 0.5)
-            change = np.where(goes_on, following, change)
+            continues &= (change < self.episode_end[row, env]) & (following < NEVER) & (random.random(len(row)) < 0.5)
+            change = np.where(continues, following, change)
         return change
 
     def before(self, row: np.ndarray, env: np.ndarray, horizon: int, random: np.random.Generator) -> np.ndarray:

@@ -65,11 +65,11 @@ def _random_steps(agent: Agent, actor: "_UniformActions", *, key: Key) -> Trajec
 def _same(agent: Agent, steps: Trajectories, others: Trajectories) -> Bool[np.ndarray, " A"]:
     """Which attributes change, and have the same values in both, as long as no episode has ended."""
     over = [np.asarray(each.terminated) | np.asarray(each.truncated) for each in (steps, others)]
-    goes_on = np.cumsum(over[0] | over[1], axis=0) == 0
+    continues = np.cumsum(over[0] | over[1], axis=0) == 0
     first, other = (
         np.asarray(agent.env.attributes.unpack(np.asarray(each.next_attributes))) for each in (steps, others)
     )
-    return unaffected_by_actions(first, other, goes_on[..., None])
+    return unaffected_by_actions(first, other, continues[..., None])
 
 
 class _UniformActions(Actor[None]):

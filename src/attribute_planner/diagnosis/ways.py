@@ -87,7 +87,7 @@ def furthest_set(graph: Graph, start: int) -> tuple[int, float]:
 def expected_steps(graph: Graph, each: Asked) -> float:
     """Expected environment steps of a plan, if every transition succeeds."""
     path = np.array(each.plan.path)
-    return float(graph.steps_between(path[:-1], path[1:]).sum()) if len(path) > 1 else 0.0
+    return float(graph.attempt_steps(path[:-1], path[1:]).sum()) if len(path) > 1 else 0.0
 
 
 def end_of_the_way(graph: Graph, start: int, goal_values: np.ndarray, wanted: np.ndarray) -> int:

@@ -15,7 +15,7 @@ from attribute_planner.planning.execution import Execution
 Key = jax.Array
 
 
-class Pursuit:
+class RunningEpisodes:
     """Algorithm 2 for a batch: one goal in each environment, from a given time step. It can be paused.
 
     now: the episodes in progress.
@@ -61,6 +61,6 @@ def pursue(
     execution: Execution, envs: VectorEnv, timestep: TimeStep, space: AttributeSpace, *, key: Key
 ) -> list[Episode]:
     """The whole episodes."""
-    pursuit = Pursuit(execution, envs, timestep, space, key=key)
-    pursuit.advance(execution.max_steps)
-    return pursuit.episodes()
+    running = RunningEpisodes(execution, envs, timestep, space, key=key)
+    running.advance(execution.max_steps)
+    return running.episodes()

@@ -94,7 +94,7 @@ CHANGES: dict[str, Change] = {
 
 
 @dataclass(frozen=True)
-class Cell:
+class Result:
     """The result of an agent on a task with a change.
 
     solved: "1" for each episode that reached its goal, "0" for the others; the same tasks whatever the change.
@@ -114,7 +114,7 @@ class Cell:
         return self.solved.count("1") / len(self.solved)
 
 
-def measure(name: str, task: str, change: str, episodes: int) -> Cell:
+def measure(name: str, task: str, change: str, episodes: int) -> Result:
     """The success of a shipped agent on new tasks, with a change."""
     began, done, changed = time.perf_counter(), [], CHANGES[change]
     with ExitStack() as stack:
@@ -132,7 +132,7 @@ def measure(name: str, task: str, change: str, episodes: int) -> Cell:
     solved = "".join("01"[episode.success] for episode in done)
     steps = [episode.steps for episode in done if episode.success]
     mean_steps = float(np.mean(steps)) if steps else None
-    return Cell(name, task, change, SEED, solved, mean_steps, time.perf_counter() - began, provenance())
+    return Result(name, task, change, SEED, solved, mean_steps, time.perf_counter() - began, provenance())
 
 
 def run(agents: Sequence[str], tasks: Sequence[str], changes: Sequence[str], episodes: int, records: Path) -> None:
@@ -144,48 +144,48 @@ def run(agents: Sequence[str], tasks: Sequence[str], changes: Sequence[str], epi
                 path = records / f"{name}-{task}-{change}.json"
                 if path.exists():
                     continue
-                cell = measure(name, task, change, episodes)
+                result = measure(name, task, change, episodes)
                 records.mkdir(parents=True, exist_ok=True)
-                write_bytes(path, (json.dumps(asdict(cell), indent=1) + "\n").encode())
-                print(f"{name}, {task}, {change}: {cell.success:.1%} in {cell.seconds:.0f} s", flush=True)
+                write_bytes(path, (json.dumps(asdict(result), indent=1) + "\n").encode())
+                print(f"{name}, {task}, {change}: {result.success:.1%} in {result.seconds:.0f} s", flush=True)
 
 
-def read_cells(records: Path) -> list[Cell]:
+def read_results(records: Path) -> list[Result]:
     """The results in a folder; those of changes that are no longer possible are left out."""
-    cells = [Cell(**json.loads(path.read_text(encoding="utf-8"))) for path in sorted(records.glob("*.json"))]
-    return [cell for cell in cells if cell.change in CHANGES]
+    results = [Result(**json.loads(path.read_text(encoding="utf-8"))) for path in sorted(records.glob("*.json"))]
+    return [result for result in results if result.change in CHANGES]
 
 
-def difference(default: Cell, changed: Cell) -> tuple[float, float]:
+def difference(default: Result, changed: Result) -> tuple[float, float]:
     """How many points the change costs, and the half width of the 95 % interval: the same tasks are compared."""
     pairs = np.array([*default.solved]) == "1", np.array([*changed.solved]) == "1"
     worse = pairs[0].astype(float) - pairs[1]
     return 100 * float(worse.mean()), 100 * 1.96 * float(worse.std()) / np.sqrt(len(worse))
 
 
-def tables(cells: Sequence[Cell]) -> str:
+def tables(results: Sequence[Result]) -> str:
     """Two tables: agents with a forward model, to which other changes matter, and those without."""
-    looking_ahead = {cell.agent for cell in cells if CHANGES[cell.change].looking_ahead == (True,)}
-    groups = [[each for each in cells if (each.agent in looking_ahead) == wanted] for wanted in (False, True)]
+    looking_ahead = {result.agent for result in results if CHANGES[result.change].looking_ahead == (True,)}
+    groups = [[each for each in results if (each.agent in looking_ahead) == wanted] for wanted in (False, True)]
     return "\n\n".join(table(group) for group in groups if group)
 
 
-def table(cells: Sequence[Cell]) -> str:
+def table(results: Sequence[Result]) -> str:
     """A row for each change and a column for each agent and task: what the change costs."""
-    found = {(cell.agent, cell.task, cell.change): cell for cell in cells}
+    found = {(result.agent, result.task, result.change): result for result in results}
     columns = sorted({(agent, task) for agent, task, change in found if change == "default"})
     head = ["", *(f"{agent}, {task}" for agent, task in columns)]
     default = ["default, success in %", *(f"{100 * found[*each, 'default'].success:.1f}" for each in columns)]
     return markdown([head, default, *_rows(found, columns)])
 
 
-def _rows(found: Mapping[tuple[str, str, str], Cell], columns: Sequence[tuple[str, str]]) -> Iterator[list[str]]:
+def _rows(found: Mapping[tuple[str, str, str], Result], columns: Sequence[tuple[str, str]]) -> Iterator[list[str]]:
     for change in CHANGES:
         if change != "default" and any((*each, change) in found for each in columns):
             yield [f"`{change}`", *(_text(found, each, change) for each in columns)]
 
 
-def _text(found: Mapping[tuple[str, str, str], Cell], column: tuple[str, str], change: str) -> str:
+def _text(found: Mapping[tuple[str, str, str], Result], column: tuple[str, str], change: str) -> str:
     if (*column, change) not in found:
         return ""
     cost, margin = difference(found[*column, "default"], found[*column, change])
@@ -207,7 +207,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     use_compilation_cache(WORK / COMPILED)
     run(options.agents or list(shipped_agents()), options.tasks, options.changes, options.episodes, options.records)
-    text = tables(read_cells(options.records))
+    text = tables(read_results(options.records))
     if options.docs is None:
         print(text)
     else:

@@ -71,14 +71,14 @@ def pure_epoch(
         )
         return number + 1, episodes, eqx.filter(train_state, eqx.is_array), counts, metrics
 
-    def goes_on(carry: tuple) -> jax.Array:
+    def continues(carry: tuple) -> jax.Array:
         """Until the last rollout, or an update that is not finite."""
         return (carry[0] < rollouts) & all_finite(carry[-1])
 
     first = (jnp.int32(0), episodes, dynamic, counts)
     shapes = eqx.filter_eval_shape(one, (*first, None))[-1]
     nothing = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), shapes)
-    _, _, dynamic, counts, metrics = jax.lax.while_loop(goes_on, one, (*first, nothing))
+    _, _, dynamic, counts, metrics = jax.lax.while_loop(continues, one, (*first, nothing))
     return eqx.combine(dynamic, static), counts, metrics
 
 

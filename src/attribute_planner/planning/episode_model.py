@@ -10,11 +10,13 @@ A failed attempt is evidence against availability, by Bayes' rule. The published
 time.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from jaxtyping import Float
+
+from attribute_planner.attributes import Goal
 
 Probability = Float[np.ndarray, "..."] | float
 
@@ -75,19 +77,56 @@ below 1 because an agent that returns to a set may be in another of its states."
 
 
 @dataclass(frozen=True)
+class Odds:
+    """How likely attempts succeed when a goal is pursued, compared with practice.
+
+    Execution searches where practice only follows the policy, and the policy has improved since the attempts that were
+    counted. A goal that mentions few attributes can be reached in more ways than the one that is planned.
+
+    log_odds, slope: the log odds of success are `slope` times those of practice, plus `log_odds`.
+    by_goal: what is added to `log_odds` for goals that mention the same attributes (`mentioned`).
+    """
+
+    log_odds: float = 0.0
+    slope: float = 1.0
+    by_goal: Mapping[str, float] = field(default_factory=dict, hash=False)
+
+    def for_goal(self, goal: Goal) -> "Odds":
+        """The odds of a plan for this goal."""
+        return Odds(self.log_odds + self.by_goal.get(mentioned(goal), 0.0), self.slope)
+
+    def shifted(self, c: float) -> float:
+        """The probability of an attempt that succeeded with probability c in practice."""
+        if not 0 < c < 1 or (self.log_odds, self.slope) == (0.0, 1.0):
+            return c
+        return float(1 / (1 + np.exp(-self.slope * np.log(c / (1 - c)) - self.log_odds)))
+
+
+def mentioned(goal: Goal) -> str:
+    """`"0110"`: 1 for each attribute that a goal mentions."""
+    return "".join("01"[int(each)] for each in np.asarray(goal.wanted))
+
+
+SAME_ODDS = Odds()
+"""Attempts succeed as often as in practice."""
+
+
+@dataclass(frozen=True)
 class AttemptModel:
     """How the attempts of an episode turn out, given what practice has counted.
 
     episode: which failures repeat themselves.
     max_attempt_steps: steps after which an attempt fails; `None`: failures take as long as successes.
-    log_odds, slope: the log odds of success are `slope` times those of practice, plus `log_odds`. Execution searches
-        where practice only follows the policy, and the policy has improved since the attempts that were counted.
+    odds: how likely they succeed, compared with practice.
     """
 
     episode: EpisodeModel = EPISODE_MODEL
     max_attempt_steps: int | None = None
-    log_odds: float = 0.0
-    slope: float = 1.0
+    odds: Odds = SAME_ODDS
+
+    def for_goal(self, goal: Goal) -> "AttemptModel":
+        """The attempts of a plan for this goal."""
+        return replace(self, odds=self.odds.for_goal(goal))
 
     def success_within(self, c: Sequence[float], steps: Sequence[float], horizon: float) -> tuple[float, ...]:
         """The probability of each transition of a chain, given the ones before; the product is that of the chain.
@@ -112,7 +151,7 @@ class AttemptModel:
 
         The first attempt arrives after the steps of a success; each later one after those of another failure.
         """
-        chance, (success, failure) = self._shifted(practised), self.durations(practised, mean)
+        chance, (success, failure) = self.odds.shifted(practised), self.durations(practised, mean)
         first, by_chance = float(self.episode.attempt(chance)), 1.0 - float(self.episode.reliability(chance))
         arrived = np.zeros_like(before)
         arrived[success:] = first * before[:-success]
@@ -128,11 +167,6 @@ class AttemptModel:
             return round(mean), round(mean)
         success = float(np.clip((mean - (1 - c) * self.max_attempt_steps) / c, 1.0, mean))
         return round(success), max(round((mean - c * success) / (1 - c)), 1)
-
-    def _shifted(self, c: float) -> float:
-        if not 0 < c < 1 or (self.log_odds, self.slope) == (0.0, 1.0):
-            return c
-        return float(1 / (1 + np.exp(-self.slope * np.log(c / (1 - c)) - self.log_odds)))
 
 
 ATTEMPT_MODEL = AttemptModel()

@@ -201,7 +201,7 @@ class Planner:
         return self._plan(goal, values, (), self._why_unreachable(number, goal))
 
     def _plan(self, goal: Goal, values: np.ndarray, path: tuple[int, ...], reason: str = "") -> Plan:
-        return Plan(self.listing, goal, values, path, reason, self.graph.horizon, self._attempts)
+        return Plan(self.listing, goal, values, path, reason, self.graph.horizon, self._attempts.for_goal(goal))
 
     def _why_unreachable(self, number: int, goal: Goal) -> str:
         if not len(self.listing.satisfying(goal)):

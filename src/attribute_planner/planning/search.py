@@ -48,7 +48,7 @@ class Distances:
         on_a_path = np.flatnonzero(self.successor != NOWHERE)
         total, onward = np.zeros(len(self.cost)), np.arange(len(self.cost))
         onward[on_a_path] = self.successor[on_a_path]
-        total[on_a_path] = self.graph.steps_between(on_a_path, onward[on_a_path])
+        total[on_a_path] = self.graph.attempt_steps(on_a_path, onward[on_a_path])
         # Pointer jumping: after k rounds, `total` covers 2^k transitions.
         while (onward[onward] != onward).any():
             total, onward = total + total[onward], onward[onward]
@@ -84,7 +84,7 @@ class Graph:
         cost += TIE_BREAKER
         return cost
 
-    def steps_between(self, source: Int[np.ndarray, " B"], target: Int[np.ndarray, " B"]) -> Float[np.ndarray, " B"]:
+    def attempt_steps(self, source: Int[np.ndarray, " B"], target: Int[np.ndarray, " B"]) -> Float[np.ndarray, " B"]:
         """Steps of attempts at transitions that exist."""
         return np.maximum(self.listing.steps[self.listing.edges_between(source, target)], 1.0)
 

@@ -7,6 +7,7 @@ joins them.
 """
 
 from collections.abc import Callable
+from dataclasses import fields
 from typing import Any, TypeVar
 
 import equinox as eqx
@@ -28,6 +29,7 @@ from attribute_planner.phases.detect import Detected, DetectorError
 from attribute_planner.phases.explore import Explored
 from attribute_planner.phases.forward_model import FittedForwardModel
 from attribute_planner.phases.practise import Practised
+from attribute_planner.planning.episode_model import SAME_ODDS, Odds
 from attribute_planner.storage.arrays import arrays_of, fill
 from attribute_planner.storage.conduct import CONDUCT, conduct_arrays, load_conduct
 from attribute_planner.storage.table_arrays import counts_arrays, has_table, read_counts, read_table, table_arrays
@@ -94,7 +96,8 @@ def progress_arrays(progress: Progress) -> tuple[Arrays, Notes]:
         arrays |= table_arrays("table", progress.model_edges)
         notes["model_edges"] = {}
     if progress.calibration is not None:
-        notes[CALIBRATION] = progress.calibration._asdict()
+        measured = progress.calibration
+        notes[CALIBRATION] = measured.metrics | {"by_goal": dict(measured.odds.by_goal)}
     return arrays, notes
 
 
@@ -113,8 +116,8 @@ def agent_arrays(agent: Agent, config: TrainConfig) -> tuple[Arrays, Notes]:
     if agent.forward_model is not None:
         arrays |= arrays_of("forward_model", agent.forward_model)
         notes["forward_model"] = {"error": agent.model_error}
-    if (agent.log_odds, agent.slope) != (0.0, 1.0):
-        notes[CALIBRATION] = {"log_odds": agent.log_odds, "slope": agent.slope}
+    if agent.odds != SAME_ODDS:
+        notes[CALIBRATION] = {**vars(agent.odds), "by_goal": dict(agent.odds.by_goal)}
     return arrays, notes
 
 
@@ -164,11 +167,10 @@ def _error_note(error: DetectorError) -> dict[str, Any]:
     return {**error._asdict(), "per_attribute": error.per_attribute.tolist()}
 
 
-def load_calibration(notes: Notes) -> dict[str, float]:
-    """The log odds and the slope that calibration has measured; 0 and 1 if it has not."""
-    return {"log_odds": 0.0, "slope": 1.0} | {
-        name: value for name, value in notes.get(CALIBRATION, {}).items() if name in ("log_odds", "slope")
-    }
+def load_odds(notes: Notes) -> Odds:
+    """What calibration has measured; the odds of practice if it has not."""
+    measured = {field.name for field in fields(Odds)}
+    return Odds(**{name: value for name, value in notes.get(CALIBRATION, {}).items() if name in measured})
 
 
 def load_detector_error(notes: Notes) -> DetectorError | None:

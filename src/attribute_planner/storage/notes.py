@@ -38,6 +38,15 @@ def is_log_odds(value: Any) -> bool:
     return is_number(value) and abs(value) <= 100
 
 
+def is_log_odds_by_goal(value: Any) -> bool:
+    """Differences of log odds by the attributes that goals mention, as in `"0110"`."""
+    return isinstance(value, dict) and all(is_log_odds(each) for each in value.values()) and all(map(_is_mask, value))
+
+
+def _is_mask(text: str) -> bool:
+    return set(text) <= set("01")
+
+
 def is_slope(value: Any) -> bool:
     """A factor of log odds."""
     return is_number(value) and 0 < value <= 100
@@ -76,6 +85,7 @@ PARTS: dict[str, dict[str, Check] | Check] = {
         "reached": is_fraction,
         "episodes": is_count,
         "slope": is_slope,
+        "by_goal": is_log_odds_by_goal,
     },
     "experience": {"end": is_count, "rows": is_count, "pending": lambda value: is_number(value) and value >= 0},
 }
@@ -107,6 +117,8 @@ def check_notes(notes: Notes, num_attributes: int, source: str) -> None:
         _require(set(note) >= NEEDED.get(part, set()), source, part, note)
         for name, value in note.items():
             _require(allowed[name](value), source, f"{part}.{name}", value)
+    by_goal = notes.get("calibration", {}).get("by_goal", {})
+    _require(all(len(mask) == num_attributes for mask in by_goal), source, "calibration.by_goal", by_goal)
     if detector := notes.get("detector"):
         errors = detector.get("per_attribute", [])
         _require(set(detector) == set(PARTS["detector"]), source, "detector", detector)  # pyright: ignore[reportArgumentType]

@@ -46,10 +46,10 @@ from attribute_planner.storage.checkpoint import (
     AGENT_ONLY,
     ATTEMPT_LOG,
     agent_arrays,
-    load_calibration,
     load_detector,
     load_detector_error,
     load_forward_model,
+    load_odds,
     load_policy,
     load_progress,
     load_table,
@@ -273,7 +273,7 @@ class RunDirectory:
             learned = self._given_policy(env, learned, policy)
         conduct = load_conduct(arrays, notes, env.attributes.num_words)
         agent = agent_of(env, config, detector, learned, table, fitted_model, error, conduct)
-        agent = replace(agent, **load_calibration(notes))
+        agent = replace(agent, odds=load_odds(notes))
         return agent if "experience" not in notes else replace(agent, attempts=lambda: self.attempts(env))
 
     def attempts(self, env: Environment) -> AttemptRecord | None:
@@ -329,7 +329,7 @@ class RunDirectory:
             deterministic=practise.deterministic,
             looks_ahead="forward_model" in notes,
         )
-        attempts = AttemptModel(model, practise.max_attempt_steps, **load_calibration(notes))
+        attempts = AttemptModel(model, practise.max_attempt_steps, load_odds(notes))
         table = load_table(env, described.config, arrays)
         return Planner(table, described.max_steps or np.inf, attempts=attempts)
 

@@ -94,8 +94,8 @@ def fitted_weight(
 
     def loss(log_weight: float) -> float:
         alpha, beta = np.exp(log_weight) * mean, np.exp(log_weight) * (1 - mean)
-        surprise = ((log_weight - np.log(PRIOR_ATTEMPTS)) / WEIGHT_DEVIATION) ** 2 / 2
-        return float(surprise - (betaln(won + alpha, lost + beta) - betaln(alpha, beta)).sum())
+        penalty = ((log_weight - np.log(PRIOR_ATTEMPTS)) / WEIGHT_DEVIATION) ** 2 / 2
+        return float(penalty - (betaln(won + alpha, lost + beta) - betaln(alpha, beta)).sum())
 
     found: Any = minimize_scalar(loss, bounds=np.log(WEIGHTS), method="bounded")
     return float(np.exp(found.x))

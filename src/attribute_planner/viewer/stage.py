@@ -8,7 +8,7 @@ import numpy as np
 
 from attribute_planner.agent import Agent
 from attribute_planner.attributes import Goal
-from attribute_planner.evaluation.pursue import Pursuit
+from attribute_planner.evaluation.pursue import RunningEpisodes
 from attribute_planner.models.encoders import NO_VALUE
 from attribute_planner.planning.belief import Belief, perceive
 from attribute_planner.planning.executor import executor_named
@@ -24,7 +24,7 @@ class Stage:
         self.envs = agent.env.vector_env(1)
         self.envs.episode_steps = agent.max_steps
         self._image = ""
-        self._pursuit: Pursuit | None = None
+        self._running: RunningEpisodes | None = None
         self._writer: FrameWriter | None = None
         self.reset(seed)
 
@@ -34,7 +34,7 @@ class Stage:
 
     def reset(self, seed: int) -> None:
         """Begin an episode at the start of this seed, without a goal."""
-        self.seed, self._pursuit, self._image = seed, None, ""
+        self.seed, self._running, self._image = seed, None, ""
         reset_key, self._key = jax.random.split(jax.random.key(seed))
         self._timestep = self.envs.reset(reset_key)
         attributes = None if self._timestep.attributes is None else np.asarray(self._timestep.attributes)
@@ -60,31 +60,31 @@ class Stage:
         executor, limit = executor_named(mode), self.agent.max_steps
         execution = self.agent.execution([goal], limit, executor, record=True)
         space = self.agent.env.attributes
-        self._pursuit = Pursuit(execution, self.envs, self._timestep, space, key=self._key)
+        self._running = RunningEpisodes(execution, self.envs, self._timestep, space, key=self._key)
         self._writer = FrameWriter(execution.planner, goal)
         return self._writer.frame(0, self.values, None, **self._seen_at_start())
 
     def step(self, count: int) -> tuple[list[dict[str, Any]], dict[str, Any] | None]:
         """The frames of the next steps, and the result if the episode has ended."""
-        assert self._pursuit is not None, "an episode begins before it is stepped"
+        assert self._running is not None, "an episode begins before it is stepped"
         frames: list[dict[str, Any]] = []
         while len(frames) < count:
-            if not self._pursuit.advance(1):
-                return frames, result_json(self._pursuit.episodes()[0])
-            frames.append(self._frame(self._pursuit))
+            if not self._running.advance(1):
+                return frames, result_json(self._running.episodes()[0])
+            frames.append(self._frame(self._running))
         return frames, None
 
     @property
     def has_begun(self) -> bool:
         """Whether a goal is pursued."""
-        return self._pursuit is not None
+        return self._running is not None
 
-    def _frame(self, pursuit: Pursuit) -> dict[str, Any]:
+    def _frame(self, running: RunningEpisodes) -> dict[str, Any]:
         assert self._writer is not None
-        memory = pursuit.now.memory
+        memory = running.now.memory
         active = memory.episodes[0]
         target = None if active.target[0] == NO_VALUE else active.target
-        seen = self._seen(memory.belief, pursuit.now.attributes, self._drawn())
+        seen = self._seen(memory.belief, running.now.attributes, self._drawn())
         return self._writer.frame(
             active.steps, active.values, target, before=active.trace[-1], left=max(active.left, 1), **seen
         )

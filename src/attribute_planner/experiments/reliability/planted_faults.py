@@ -75,7 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         importlib.import_module(each)
     numbers = options.numbers or list(range(len(FAULTS)))
     faults = [FAULTS[number] for number in numbers]
-    with copies(PROCESSES) as roots:
+    with source_copies(PROCESSES) as roots:
         for place, is_caught in run_faults([*faults, control(faults)], roots, options.quiet):
             number = numbers[place] if place < len(numbers) else SOUND
             if not options.quiet:
@@ -98,7 +98,7 @@ SOUND = "sound"
 
 
 @contextmanager
-def copies(count: int) -> Iterator[list[Path]]:
+def source_copies(count: int) -> Iterator[list[Path]]:
     """Copies of the source and the tests."""
     with tempfile.TemporaryDirectory() as folder:
         roots = [Path(folder) / str(number) for number in range(count)]

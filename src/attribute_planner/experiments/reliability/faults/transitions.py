@@ -13,8 +13,8 @@ FAULTS = (
     Fault(
         "the weight of the prior ignores what was counted",
         "transitions/estimators.py",
-        "return float(surprise - (betaln",
-        "return float(surprise - 0 * (betaln",
+        "return float(penalty - (betaln",
+        "return float(penalty - 0 * (betaln",
         "transitions/test_estimators.py::test_differences_that_chance_explains_vanish",
     ),
     Fault(
