@@ -116,12 +116,8 @@ def fitted_odds(plans: Sequence[Plan], success: Bool[np.ndarray, " N"]) -> Odds:
     kinds = np.array([mentioned(plan.goal) for plan in plans])
     if len(set(kinds)) < 2:
         return shared
-    own = {
-        str(kind): _own_log_odds(
-            shared, [plans[each] for each in np.flatnonzero(kinds == kind)], success[kinds == kind]
-        )
-        for kind in sorted(set(kinds))
-    }
+    of_kind = {str(kind): np.flatnonzero(kinds == kind).tolist() for kind in np.unique(kinds)}
+    own = {kind: _own_log_odds(shared, [plans[each] for each in of], success[of]) for kind, of in of_kind.items()}
     return replace(shared, by_goal=own)
 
 
