@@ -76,7 +76,7 @@ def test_steps_without_weight_are_not_learned_from():
         weight=jnp.zeros((1, 8))
     )
     config = DQNConfig()
-    after, metrics = update(new_train_state(policy, config), weightless, config)
+    after, metrics = update(new_train_state(policy, config), weightless, config, rate=jnp.float32(1e-3))
     assert float(metrics["q_loss"]) == 0
     for old, new in zip(jax.tree.leaves(policy), jax.tree.leaves(after.policy), strict=True):
         np.testing.assert_array_equal(old, new)
@@ -173,3 +173,18 @@ def test_returns_become_shorter():
 def test_settings_out_of_range_are_refused(wrong):
     with pytest.raises(ConfigurationError):
         DQNConfig(**wrong)
+
+
+def test_the_step_size_falls_with_what_remains_of_practice():
+    config = DQNConfig(learning_rate=1e-2, last_learning_rate=1e-3)
+    assert [config.learning_rate_at(each) for each in (1.0, 0.5, 0.0)] == pytest.approx([1e-2, 5.5e-3, 1e-3])
+
+
+@pytest.mark.parametrize("rate", [1e-2, 1e-4])
+def test_the_first_change_of_a_weight_is_the_step_size(rate: float):
+    """Adam's first change has the size of the step, whatever the gradient."""
+    policy = with_drawn_weights(lambda key: GoalPolicy(CORRIDOR.spec, 4, key=key, temperature=0.1))
+    batches = jax.tree.map(lambda leaf: jnp.asarray(leaf)[None], corridor_batch(8))
+    after, _ = update(new_train_state(policy, DQNConfig()), batches, DQNConfig(), rate=jnp.float32(rate))
+    pairs = zip(jax.tree.leaves(policy), jax.tree.leaves(after.policy), strict=True)
+    assert max(float(np.abs(new - old).max()) for old, new in pairs) == pytest.approx(rate, rel=0.05)

@@ -6,6 +6,7 @@ from a slowly updated target network, actions from the network itself (double Q-
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -26,7 +27,9 @@ class DQNConfig:
     """How a policy learns by DQN."""
 
     learning_rate: float = 1e-3
-    """Step size of Adam."""
+    """Step size of Adam, in the beginning."""
+    last_learning_rate: float = 1e-4
+    """The same at the end. A policy that learns fast to the end may lose what it can do at any time."""
     batch_size: int = 256
     """Number of steps in a batch."""
     replay_ratio: float = 16.0
@@ -54,6 +57,7 @@ class DQNConfig:
         check_settings(
             self,
             learning_rate=STEP_SIZE,
+            last_learning_rate=STEP_SIZE,
             batch_size=COUNT,
             replay_ratio=POSITIVE,
             capacity=COUNT,
@@ -67,6 +71,10 @@ class DQNConfig:
             max_grad_norm=POSITIVE,
         )
 
+    def learning_rate_at(self, remaining: float) -> float:
+        """The step size, given the fraction of practice that remains."""
+        return self.last_learning_rate + remaining * (self.learning_rate - self.last_learning_rate)
+
     def goals_at(self, remaining: float) -> GoalShares:
         """Which goals sampled steps have, given the fraction of practice that remains."""
         hindsight = self.last_hindsight + remaining * (self.hindsight - self.last_hindsight)
@@ -78,8 +86,13 @@ class DQNConfig:
 
 
 def optimiser_for(config: DQNConfig) -> optax.GradientTransformation:
-    """Adam on gradients of bounded global norm."""
-    return optax.chain(optax.clip_by_global_norm(config.max_grad_norm), optax.adam(config.learning_rate))
+    """Adam with a step size of 1, on gradients of bounded global norm."""
+    return optax.chain(optax.clip_by_global_norm(config.max_grad_norm), optax.adam(1.0))
+
+
+def scaled(changes: Any, rate: Float[jax.Array, ""]) -> Any:
+    """The changes of an optimiser with this step size."""
+    return jax.tree.map(lambda change: rate * change, changes)
 
 
 def new_train_state(policy: GoalPolicy, config: DQNConfig) -> TrainState:
@@ -88,19 +101,23 @@ def new_train_state(policy: GoalPolicy, config: DQNConfig) -> TrainState:
 
 
 @eqx.filter_jit
-def update(train_state: TrainState, batches: ReplayBatch, config: DQNConfig) -> tuple[TrainState, dict]:
-    """The train state after an update on each of U batches `[U, N, ...]`, and metrics."""
+def update(
+    train_state: TrainState, batches: ReplayBatch, config: DQNConfig, *, rate: Float[jax.Array, ""]
+) -> tuple[TrainState, dict]:
+    """The train state after an update on each of U batches `[U, N, ...]` with this step size, and metrics."""
     dynamic, static = eqx.partition(train_state, eqx.is_array)
 
     def step(dynamic: TrainState, batch: ReplayBatch) -> tuple[TrainState, dict]:
-        after, metrics = one_update(eqx.combine(dynamic, static), batch, config)
+        after, metrics = one_update(eqx.combine(dynamic, static), batch, config, rate=rate)
         return eqx.filter(after, eqx.is_array), metrics
 
     dynamic, metrics = jax.lax.scan(step, dynamic, batches)
     return eqx.combine(dynamic, static), jax.tree.map(jnp.mean, metrics)
 
 
-def one_update(train_state: TrainState, batch: ReplayBatch, config: DQNConfig) -> tuple[TrainState, dict]:
+def one_update(
+    train_state: TrainState, batch: ReplayBatch, config: DQNConfig, *, rate: Float[jax.Array, ""]
+) -> tuple[TrainState, dict]:
     """One gradient step, and an update of the target network."""
     policy, target = train_state.policy, train_state.critic
     wanted = target_values(policy, target, batch)
@@ -114,7 +131,7 @@ def one_update(train_state: TrainState, batch: ReplayBatch, config: DQNConfig) -
     gradient, metrics = eqx.filter_grad(loss, has_aux=True)(policy)
     metrics["grad_norm"] = optax.tree.norm(gradient)
     changes, optimiser = optimiser_for(config).update(gradient, train_state.optimiser)
-    policy = eqx.apply_updates(policy, changes)
+    policy = eqx.apply_updates(policy, scaled(changes, rate))
     return TrainState(policy, optimiser, follow(target, policy, config.target_rate)), metrics
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, Protocol, runtime_checkable
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from attribute_planner.data.examples import Examples
@@ -196,7 +197,7 @@ class OffPolicy(Unchanging):
         self, train_state: TrainState, replay: Replay, *, discount: float, remaining: float, random: np.random.Generator
     ) -> tuple[TrainState, dict]:
         config, metrics = self._config, {}
-        per_call = UPDATES_PER_CALL * config.batch_size
+        per_call, rate = UPDATES_PER_CALL * config.batch_size, jnp.float32(config.learning_rate_at(remaining))
         while replay.pending * config.replay_ratio >= per_call:
             before = metrics
             replay.pending -= per_call / config.replay_ratio
@@ -209,10 +210,10 @@ class OffPolicy(Unchanging):
             )
             batches = jax.tree.map(lambda leaf: leaf.reshape(UPDATES_PER_CALL, -1, *leaf.shape[1:]), batch)
             if self._name == "dqn":
-                train_state, metrics = dqn.update(train_state, batches, config)
+                train_state, metrics = dqn.update(train_state, batches, config, rate=rate)
             else:
                 key = jax.random.key(random.integers(2**31))
-                train_state, metrics = sac.update(train_state, batches, config, key=key)
+                train_state, metrics = sac.update(train_state, batches, config, rate=rate, key=key)
             # Those of the call before: to wait for this one would leave the device idle.
             require_finite(self._name, before)
         require_finite(self._name, metrics)

@@ -16,7 +16,7 @@ from jaxtyping import Float, Int
 from attribute_planner.data.replay import ReplayBatch
 from attribute_planner.environments.spaces import Action, Box, Observation
 from attribute_planner.environments.spec import EnvironmentSpec
-from attribute_planner.learning.dqn import DQNConfig, follow, optimiser_for
+from attribute_planner.learning.dqn import DQNConfig, follow, optimiser_for, scaled
 from attribute_planner.learning.policy_gradient import TrainState, weighted_mean
 from attribute_planner.models.encoders import Encoder, encoder_for
 from attribute_planner.models.layers import Dense, Tower
@@ -105,12 +105,14 @@ def new_train_state(
 
 
 @eqx.filter_jit
-def update(train_state: TrainState, batches: ReplayBatch, config: DQNConfig, *, key: Key) -> tuple[TrainState, dict]:
-    """The train state after an update on each of U batches `[U, N, ...]`, and metrics."""
+def update(
+    train_state: TrainState, batches: ReplayBatch, config: DQNConfig, *, rate: Float[jax.Array, ""], key: Key
+) -> tuple[TrainState, dict]:
+    """The train state after an update on each of U batches `[U, N, ...]` with this step size, and metrics."""
     dynamic, static = eqx.partition(train_state, eqx.is_array)
 
     def step(dynamic: TrainState, given: tuple[ReplayBatch, Key]) -> tuple[TrainState, dict]:
-        after, metrics = one_update(eqx.combine(dynamic, static), given[0], config, key=given[1])
+        after, metrics = one_update(eqx.combine(dynamic, static), given[0], config, rate=rate, key=given[1])
         return eqx.filter(after, eqx.is_array), metrics
 
     keys = jax.random.split(key, len(batches.weight))
@@ -118,7 +120,9 @@ def update(train_state: TrainState, batches: ReplayBatch, config: DQNConfig, *, 
     return eqx.combine(dynamic, static), jax.tree.map(jnp.mean, metrics)
 
 
-def one_update(train_state: TrainState, batch: ReplayBatch, config: DQNConfig, *, key: Key) -> tuple[TrainState, dict]:
+def one_update(
+    train_state: TrainState, batch: ReplayBatch, config: DQNConfig, *, rate: Float[jax.Array, ""], key: Key
+) -> tuple[TrainState, dict]:
     """One gradient step of critics, actor and temperature, and an update of the target critics."""
     next_key, action_key = jax.random.split(key)
     actor, critics = train_state.policy, train_state.critic
@@ -134,7 +138,7 @@ def one_update(train_state: TrainState, batch: ReplayBatch, config: DQNConfig, *
 
     critic_gradient, metrics = eqx.filter_grad(critic_loss, has_aux=True)(critics.critic)
     changes, critic_state = optimiser.update(critic_gradient, optimisers.critic)
-    critic = eqx.apply_updates(critics.critic, changes)
+    critic = eqx.apply_updates(critics.critic, scaled(changes, rate))
 
     def actor_loss(actor: GoalPolicy) -> tuple[jax.Array, jax.Array]:
         output = actor(batch.observation, batch.values, batch.goal)
@@ -148,11 +152,11 @@ def one_update(train_state: TrainState, batch: ReplayBatch, config: DQNConfig, *
 
     gradient, entropy = eqx.filter_grad(actor_loss, has_aux=True)(actor)
     changes, actor_state = optimiser.update(gradient, optimisers.actor)
-    actor = eqx.apply_updates(actor, changes)
+    actor = eqx.apply_updates(actor, scaled(changes, rate))
 
     surplus = entropy + len(critic.box.low)
     change, temperature_state = optimiser.update(jnp.exp(critics.log_temperature) * surplus, optimisers.temperature)
-    log_temperature = critics.log_temperature + change
+    log_temperature = critics.log_temperature + rate * change
     critics = Critics(critic, follow(critics.target, critic, config.target_rate), log_temperature)
     grad_norm = optax.tree.norm((critic_gradient, gradient))
     metrics |= {"entropy": entropy, "temperature": jnp.exp(log_temperature), "grad_norm": grad_norm}
