@@ -7,7 +7,6 @@ replicated, and gradients are summed over the devices. The numbers are those of 
 from functools import lru_cache
 from typing import Any, TypeVar
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -59,7 +58,11 @@ def on_this_host(tree: Tree) -> Tree:
     """The arrays of a tree, complete and on a device of this process, which can compute with them alone."""
     if jax.process_count() == 1:
         return tree
-    return jax.tree.map(lambda leaf: jnp.asarray(np.asarray(leaf)) if eqx.is_array(leaf) else leaf, whole(tree))
+
+    def local(leaf: Any) -> Any:
+        return jnp.asarray(np.asarray(leaf)) if isinstance(leaf, jax.Array) else leaf
+
+    return jax.tree.map(local, whole(tree))
 
 
 @lru_cache

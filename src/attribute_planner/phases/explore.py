@@ -8,9 +8,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from attribute_planner.data.devices import on_this_host, whole
 from attribute_planner.data.episodes import Episodes, Keep
 from attribute_planner.data.examples import Examples, examples_of, joined
-from attribute_planner.data.devices import on_this_host, whole
 from attribute_planner.data.random_actions import RandomActions
 from attribute_planner.data.replay import Replay, remember
 from attribute_planner.data.rollout import advance, start

@@ -11,8 +11,8 @@ import numpy as np
 
 from attribute_planner.attributes import AttributeSpace
 from attribute_planner.data.attempt_log import AttemptLog
-from attribute_planner.data.examples import Examples
 from attribute_planner.data.devices import on_this_host
+from attribute_planner.data.examples import Examples
 from attribute_planner.data.replay import Replay
 from attribute_planner.environments.interface import Environment, PureEnvironment
 from attribute_planner.errors import AttributePlannerError
