@@ -165,7 +165,7 @@ def _completed(ray: Any, hosts: list[Any], task: Task, show: Show, head: HeadWat
     """Run the task in all actors. If it does not end in order, what was learned is saved."""
     names, coordinator = _introduced(ray, hosts)
     running = {
-        host.run.remote(coordinator, len(hosts), index, task): f"host {index} of {len(hosts)} ({names[index]})"
+        host.run.remote(coordinator, len(hosts), index, task): f"host {index + 1} of {len(hosts)} ({names[index]})"
         for index, host in enumerate(hosts)
     }
 
@@ -223,8 +223,8 @@ def _outcome(ray: Any, reference: Any, running: Mapping[Any, str]) -> Outcome:
         return ray.get(reference)
     except ray.exceptions.RayError as error:
         raise HostLostError(
-            f"The training has ended, because {running[reference]} was lost ({last_line(error)}). What was saved is "
-            "kept: continue with resume."
+            f"The training has ended, because {running[reference]} was lost ({type(error).__name__}). What was saved "
+            "is kept: continue with resume."
         ) from None
 
 
