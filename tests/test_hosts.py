@@ -48,7 +48,9 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 def assert_same(one: ap.Agent, other: ap.Agent) -> None:
     for name in ("values", "source", "target", "visits", "attempts", "successes"):
-        assert np.array_equal(getattr(one.table, name), getattr(other.table, name)), name
+        # Without a run directory, an agent comes back in a file with 32-bit numbers.
+        before, after = (np.asarray(getattr(each.table, name), np.float32) for each in (one, other))
+        assert np.array_equal(before, after), name
     for before, after in zip(jax.tree.leaves(one.policy), jax.tree.leaves(other.policy), strict=True):
         assert np.abs(np.asarray(before) - np.asarray(after)).max() < LARGEST_DIFFERENCE
 
@@ -65,6 +67,7 @@ def test_two_hosts_train_the_agent_of_one(cluster: Any, tmp_path: Path):
     assert_same(alone, ap.load(run, RING))
     assert sum("practise/success" in each for each in logged) == 2
     assert agent.reach({"n": 3}, seed=0).steps > 0
+    wait_until(lambda: not processes("ray::HostServer"))
 
 
 @needs_ray

@@ -45,7 +45,7 @@ def train(
         step_timeout: Seconds that a step may take. A worker process that takes longer is replaced; without worker
             processes, training stops. Default: 120.
         cluster: Run a Gymnasium environment on the machines of a Ray cluster: its address, `auto` for that in
-            RAY_ADDRESS, or `local` to start one on this machine.
+            RAY_ADDRESS, or `local` to start one on this machine. With --hosts also an environment written in JAX.
         hosts: Number of processes that train together, each on another machine of --cluster, with all its GPUs; for an
             environment written in JAX. The result does not depend on it.
         json: Print the result as JSON.

@@ -90,7 +90,7 @@ def needed_by_host(
 
 @contextmanager
 def _started(ray: Any, num_hosts: int, needed: Mapping[str, float], strategy: str) -> Iterator[list[Any]]:
-    """Actors that are killed afterwards."""
+    """Actors, which are killed afterwards with the group of their places."""
     from ray.util.placement_group import placement_group, remove_placement_group  # pyright: ignore
     from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy  # pyright: ignore
 
@@ -98,18 +98,15 @@ def _started(ray: Any, num_hosts: int, needed: Mapping[str, float], strategy: st
     try:
         if not group.wait(SECONDS_TO_START):
             raise ConfigurationError(
-                f"The Ray cluster has no {num_hosts} free machines with {needed['CPU']:g} cores and {needed['GPU']:g} "
-                "GPUs: others use them."
+                f"num_hosts is {num_hosts}, but not as many machines of the Ray cluster have a core and "
+                f"{needed['GPU']:g} GPUs that nobody uses."
             )
         places = [PlacementGroupSchedulingStrategy(group, index) for index in range(num_hosts)]
         amounts = {"num_cpus": needed["CPU"], "num_gpus": needed["GPU"], "max_restarts": 0}
         # Two threads: one for the task, one for reports and for saving.
-        hosts = [
+        yield [
             ray.remote(scheduling_strategy=place, max_concurrency=2, **amounts)(HostServer).remote() for place in places
         ]
-        yield hosts
-        for host in hosts:
-            ray.kill(host)
     finally:
         with suppress(Exception):  # the cluster may be lost
             remove_placement_group(group)
@@ -213,7 +210,8 @@ def _first_files(ray: Any, running: Mapping[Any, str], first: Any, show: Show, h
         for each in ended:
             outcome = _outcome(ray, each, running)
             if outcome["error"] is not None:
-                _raise(ray, *outcome["error"], waiting, running)
+                _require_others(ray, outcome["error"][0], waiting, running)
+                raise _error(*outcome["error"])
             if each is next(iter(running)):
                 return outcome["files"]
 
@@ -228,14 +226,21 @@ def _outcome(ray: Any, reference: Any, running: Mapping[Any, str]) -> Outcome:
         ) from None
 
 
-def _raise(ray: Any, name: str, message: str, waiting: list[Any], running: Mapping[Any, str]) -> None:
-    """Raise the error of a process; if that is the consequence of the loss of another one, the loss."""
-    kind = getattr(errors, name, AttributePlannerError)
-    if name:
-        raise kind(message) if kind is not errors.StorageError else AttributePlannerError(message)
+def _require_others(ray: Any, error: str, waiting: list[Any], running: Mapping[Any, str]) -> None:
+    """An error if a process has failed as a consequence of the loss of another one, which Ray notices a little later.
+
+    error: the name of the exception; empty for one that is not of this package.
+    """
     until = time.monotonic() + SECONDS_TO_NOTICE
-    while waiting and time.monotonic() < until:
+    while not error and waiting and time.monotonic() < until:
         ended, waiting = ray.wait(waiting, timeout=SECONDS_BETWEEN_LOOKS)
         for each in ended:
             _outcome(ray, each, running)
-    raise AttributePlannerError(f"The training on several hosts has failed: {errors.one_line(message)}")
+
+
+def _error(name: str, message: str) -> AttributePlannerError:
+    """The exception of a process."""
+    if not name:
+        return AttributePlannerError(f"The training on several hosts has failed: {message}")
+    kind = getattr(errors, name, AttributePlannerError)
+    return AttributePlannerError(message) if kind is errors.StorageError else kind(message)
