@@ -38,10 +38,8 @@ ignores_warnings = pytest.mark.filterwarnings("ignore")  # Ray's own, of sockets
 
 
 @pytest.fixture
-def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """A cluster of two machines, whose processes have the settings of the test session."""
-    monkeypatch.setenv("JAX_COMPILATION_CACHE_DIR", str(jax.config.values["jax_compilation_cache_dir"]))
-    monkeypatch.setenv("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.05")
+def cluster() -> Iterator[Any]:
+    """A cluster of two machines."""
     with ray_cluster(machines=2) as started:
         yield started
 

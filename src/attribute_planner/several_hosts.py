@@ -22,7 +22,6 @@ from attribute_planner.errors import ConfigurationError, RunDirectoryError
 from attribute_planner.files.writing import write_bytes
 from attribute_planner.ranges import COUNT, check_number
 from attribute_planner.recorder import Reports, UserDisplay
-from attribute_planner.storage.compilation_cache import use_user_compilation_cache
 from attribute_planner.storage.run_directory import RunDirectory, is_free, ship
 from attribute_planner.storage.threads import fix_threads
 from attribute_planner.storage.trusted_sources import trust
@@ -49,7 +48,6 @@ class HostTraining:
     def __call__(self, show: Show) -> Files:
         """Train; the files of the agent in the first process, nothing in the others."""
         fix_threads(recorded_threads(self.run_dir, resume=self.resume))
-        use_user_compilation_cache()
         env = cloudpickle.loads(self.env)
         env = make(env) if isinstance(env, str) else env
         with TemporaryDirectory(prefix="attribute-planner-") as folder:
