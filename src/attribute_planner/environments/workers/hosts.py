@@ -133,8 +133,8 @@ class HostServer:
         import jax
 
         try:
-            # On CPUs, functions from the cache may exchange their messages in another order than those just compiled, and
-            # only the first process writes to the cache: the processes would wait for each other.
+            # With the persistent cache, which only the first process writes, two processes on CPUs have waited for
+            # each other in different collective operations.
             jax.config.update("jax_enable_compilation_cache", False)
             jax.distributed.initialize(coordinator, num_hosts, index)
             return Outcome(files=task(self._report), error=None)
