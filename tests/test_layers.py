@@ -36,6 +36,7 @@ LAYERS = {
     "budget": 8,
     "recorder": 8,
     "training": 9,
+    "several_hosts": 9,
     "viewer": 8,
     "evaluation": 6,
     "experiments": 10,

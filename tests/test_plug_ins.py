@@ -78,7 +78,9 @@ def small(env: Any) -> ap.TrainConfig:
 
 def test_a_logger_is_called_with_numbers_by_phase():
     logged: list[dict[str, float]] = []
-    record = recorder.Recorder(None, Progress(), RING.spec, show=False, tensorboard=False, logger=logged.append)
+    record = recorder.Recorder(
+        None, Progress(), RING.spec, display=recorder.UserDisplay(False, logged.append), tensorboard=False
+    )
     record("explore", 0.5, {"steps": 3, "edges": 7.0, "findings": ["none"]}, None)
     assert logged == [{"explore/steps": 3, "explore/edges": 7.0}]
 

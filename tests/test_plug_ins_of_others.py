@@ -91,7 +91,9 @@ def test_a_dataset_of_minari_is_experience(tmp_path: Path, monkeypatch: pytest.M
 def test_weights_and_biases_logs_offline(tmp_path: Path):
     wandb = pytest.importorskip("wandb")
     run = wandb.init(project="line", mode="offline", dir=tmp_path)
-    record = recorder.Recorder(None, Progress(), RING.spec, show=False, tensorboard=False, logger=wandb.log)
+    record = recorder.Recorder(
+        None, Progress(), RING.spec, display=recorder.UserDisplay(False, wandb.log), tensorboard=False
+    )
     record("explore", 0.5, {"steps": 3, "edges": 7.0}, None)
     assert run.summary["explore/edges"] == 7.0
     wandb.finish()

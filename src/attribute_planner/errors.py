@@ -57,6 +57,10 @@ class ClusterLostError(AttributePlannerError):
     """A Ray cluster whose head does not answer any more. What was saved before is kept."""
 
 
+class HostLostError(AttributePlannerError):
+    """A process of a training on several hosts that has died. What was saved before is kept."""
+
+
 class NumericalError(AttributePlannerError):
     """A loss, a gradient or a weight that is not finite. The state before it is kept."""
 

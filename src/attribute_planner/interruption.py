@@ -157,7 +157,7 @@ class SignalHandling:
     def end(self, line: str | None, code: int) -> None:
         """Save, say a line, by default what is saved, and end the process, whatever the main thread does."""
         faults: list[str] = []
-        saving = threading.Thread(target=_save_all, args=(faults,), daemon=True)
+        saving = threading.Thread(target=save_all, args=(faults,), daemon=True)
         saving.start()
         saving.join(SECONDS_TO_SAVE)
         if saving.is_alive():
@@ -195,7 +195,8 @@ def _first_signal(reading: socket.socket) -> int | None:
     return None
 
 
-def _save_all(faults: list[str]) -> None:
+def save_all(faults: list[str]) -> None:
+    """Save what has been learned, from any thread; a line is added to `faults` for what cannot be saved."""
     for save in reversed(_SAVES):
         try:
             save()

@@ -4,7 +4,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from attribute_planner.algorithm import Progress
 from attribute_planner.data.attempt_log import AttemptLog
@@ -25,8 +25,51 @@ if TYPE_CHECKING:
 SECONDS_BETWEEN_SAVES = 20.0
 
 
+@runtime_checkable
+class Display(Protocol):
+    """Shows the metrics of a training."""
+
+    def show(self, phase: str, done: float, metrics: dict[str, Any]) -> None:
+        """Show the metrics of a phase, of which the fraction `done` is complete."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class UserDisplay:
+    """Shows them to the user: in progress bars if `progress`, and by a function that is called with the numbers."""
+
+    def __init__(self, progress: bool, logger: Callable[[dict[str, float]], Any] | None) -> None:
+        self._progress, self._logger = progress, logger
+        self._bars: Any = None
+
+    def show(self, phase: str, done: float, metrics: dict[str, Any]) -> None:
+        if self._progress:
+            self._bars = self._bars or _bars()
+            self._bars.show(phase, done, metrics)
+        if self._logger is not None:
+            numbers = {name: value for name, value in metrics.items() if isinstance(value, int | float)}
+            self._logger({f"{phase}/{name}": value for name, value in numbers.items()})
+
+    def close(self) -> None:
+        if self._bars is not None:
+            self._bars.close()
+
+
+class Reports:
+    """Passes them on to a function."""
+
+    def __init__(self, show: Callable[[str, float, dict[str, Any]], None]) -> None:
+        self._show = show
+
+    def show(self, phase: str, done: float, metrics: dict[str, Any]) -> None:
+        self._show(phase, done, metrics)
+
+    def close(self) -> None: ...
+
+
 class Recorder:
-    """Callback of a training: saves progress every few seconds and at the end, writes metrics, shows progress bars."""
+    """Callback of a training: saves progress every few seconds and at the end, writes metrics, shows them."""
 
     def __init__(
         self,
@@ -34,9 +77,8 @@ class Recorder:
         begun: Progress,
         spec: EnvironmentSpec,
         *,
-        show: bool,
+        display: Display | None = None,
         tensorboard: bool,
-        logger: Callable[[dict[str, float]], Any] | None = None,
         meter: GoalMeter | None = None,
         workers: "WorkerPool | None" = None,
     ) -> None:
@@ -51,9 +93,8 @@ class Recorder:
         self._started = self._saved = time.monotonic()
         self._unsaved = False
         self._changing = threading.RLock()
-        self._logger = logger
         self._tensorboard = _tensorboard(run) if tensorboard and run is not None else None
-        self._bars = _bars() if show else None
+        self._display = display
 
     def __call__(self, phase: str, done: float, metrics: dict[str, Any], so_far: Any) -> None:
         progress = self._progress_with(phase, so_far)
@@ -105,13 +146,10 @@ class Recorder:
 
     def _show(self, phase: str, done: float, metrics: dict[str, Any]) -> None:
         """Show the metrics wherever they are wanted."""
-        if self._bars is not None:
-            self._bars.show(phase, done, metrics)
         if self._tensorboard is not None:
             self._tensorboard.write(phase, metrics)
-        if self._logger is not None:
-            numbers = {name: value for name, value in metrics.items() if isinstance(value, int | float)}
-            self._logger({f"{phase}/{name}": value for name, value in numbers.items()})
+        if self._display is not None:
+            self._display.show(phase, done, metrics)
 
     def close(self) -> None:
         """Save what is not saved yet, also after an exception."""
@@ -119,7 +157,7 @@ class Recorder:
             with deferred():
                 self.save()
         finally:
-            for shown in (self._bars, self._tensorboard):
+            for shown in (self._display, self._tensorboard):
                 if shown is not None:
                     shown.close()
 

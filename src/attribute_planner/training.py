@@ -18,6 +18,7 @@ from attribute_planner.budget import budget
 from attribute_planner.configuration import TrainConfig, config_for
 from attribute_planner.data.attempt_log import AttemptLog
 from attribute_planner.data.dataset import Dataset
+from attribute_planner.data.hosts import is_first, require_divisible, same_everywhere, wait_for_all
 from attribute_planner.environments.interface import Environment, require_environment
 from attribute_planner.environments.recorded import RecordedEnvironment
 from attribute_planner.environments.registry import make
@@ -29,7 +30,7 @@ from attribute_planner.files.lock import locked
 from attribute_planner.interruption import saved_by
 from attribute_planner.models.given_policy import Predicts
 from attribute_planner.ranges import check_seed, require_positive
-from attribute_planner.recorder import Recorder
+from attribute_planner.recorder import Display, Recorder, UserDisplay
 from attribute_planner.storage.agents import find_run
 from attribute_planner.storage.description import describe_run
 from attribute_planner.storage.run_directory import RunDirectory
@@ -56,6 +57,7 @@ def train(
     num_workers: int | None = None,
     step_timeout: float = STEP_TIMEOUT,
     cluster: str | None = None,
+    num_hosts: int | None = None,
 ) -> Agent:
     """Train an agent: detect, explore, practise.
 
@@ -80,10 +82,14 @@ def train(
         worker processes it is an error.
     cluster: the address of a Ray cluster whose machines run the environment, `auto` for that in `RAY_ADDRESS`, or
         `local` to start one on this machine; `num_workers` is by default its number of cores.
+    num_hosts: number of processes that train together, each on another machine of the cluster, with all its GPUs; for
+        an environment written in JAX, which is divided over their devices. The result is that of one process.
     """
     if isinstance(env, Dataset):
         env, dataset, steps = RecordedEnvironment(env.spec), env, 0
     check_seed(seed)
+    if num_hosts is not None and (policy is not None or dataset is not None or num_workers is not None):
+        raise ConfigurationError("num_hosts cannot be combined with policy, dataset or num_workers.")
     if steps is not None and dataset is None:
         require_positive("steps", steps)
     if resume and run_dir is None:
@@ -92,7 +98,7 @@ def train(
         raise ConfigurationError("A resumed run keeps its own settings: config cannot be given with resume.")
     if resume and refine:
         raise ConfigurationError("A resumed run keeps its own settings: refine cannot be given with resume.")
-    fix_threads(RunDirectory(run_dir).threads if resume and run_dir is not None else None)
+    fix_threads(recorded_threads(run_dir, resume=resume))
     env = make(env) if isinstance(env, str) else env
     require_environment(env, "train")
     if logger is not None and not callable(logger):
@@ -101,11 +107,49 @@ def train(
         )
     if tensorboard and run_dir is None:
         raise ConfigurationError("TensorBoard events are written into the run directory: say which, with run_dir=….")
+    if num_hosts is not None:
+        from attribute_planner.several_hosts import HostTraining, train_on_hosts
+
+        path = None if run_dir is None else Path(run_dir).absolute()
+        training = HostTraining(seed, steps, path, config, resume, refine, tensorboard)
+        return train_on_hosts(env, num_hosts, cluster, training, progress=progress, logger=logger)
     with run_lock(run_dir, resume=resume), ExitStack() as stack:
         workers = partial(start_workers, stack, num_workers, step_timeout, cluster)
+        display = UserDisplay(progress, logger)
         return _train(
-            env, seed, steps, run_dir, config, resume, refine, progress, tensorboard, logger, policy, dataset, workers
+            env, seed, steps, run_dir, config, resume, refine, progress, tensorboard, display, policy, dataset, workers
         )
+
+
+def train_on_this_host(
+    env: Environment,
+    *,
+    seed: int,
+    steps: int | None,
+    run_dir: Path,
+    config: TrainConfig | None,
+    resume: bool,
+    refine: bool,
+    tensorboard: bool,
+    display: Display,
+) -> Agent:
+    """`train` in one of several processes that train together. Only the first one writes the run directory."""
+    with run_lock(run_dir if is_first() else None, resume=resume):
+        return _train(
+            env, seed, steps, run_dir, config, resume, refine, False, tensorboard, display, None, None, no_workers
+        )
+
+
+def no_workers(env: Environment, config: TrainConfig) -> None:
+    """In place of worker processes, the devices of all hosts: an error if they cannot divide the environments."""
+    del env
+    for phase, settings in (("explore", config.explore), ("practise", config.practise)):
+        require_divisible(f"{phase}.num_envs", settings.num_envs)
+
+
+def recorded_threads(run_dir: str | Path | None, *, resume: bool) -> int | None:
+    """The number of threads with which a run that is resumed began."""
+    return RunDirectory(run_dir).threads if resume and run_dir is not None else None
 
 
 def start_workers(
@@ -156,7 +200,7 @@ def _train(
     refine: bool,
     progress: bool,
     tensorboard: bool,
-    logger: Callable[[dict[str, float]], Any] | None,
+    display: Display,
     policy: Predicts | None,
     dataset: Dataset | None,
     workers_for: Callable[[Environment, TrainConfig], Any],
@@ -165,11 +209,16 @@ def _train(
     if resume:
         assert run_dir is not None
         run = RunDirectory(run_dir)
-        run.recover()
+        if is_first():
+            run.recover()
+        wait_for_all("to read the run directory")
         env, described = run.environment(env), run.description
         config, seed, begun = described.config, described.seed, run.progress(env)
+        wait_for_all("to change the run directory")
     else:
         config, begun, run = config or config_for(env), Progress(), None
+    if not is_first():
+        run_dir = run = None
     offline = dataset is not None and steps == 0
     config = config if steps is None or offline else config.with_steps(steps)
     config = replace(config, refine=True) if refine else config
@@ -194,16 +243,15 @@ def _train(
     meter = None
     if (progress or run is not None) and not offline:
         meter = GoalMeter(env, config, key=jax.random.fold_in(jax.random.key(seed), MEASURING))
-    recorder = Recorder(
-        run, begun, env.spec, show=progress, tensorboard=tensorboard, logger=logger, meter=meter, workers=workers
-    )
+    recorder = Recorder(run, begun, env.spec, display=display, tensorboard=tensorboard, meter=meter, workers=workers)
     if dataset is not None and begun.explored is None:
         begun = replace(begun, explored=explored_in(dataset, env, config, begun, key=training_key(seed)))
     with saved_by(recorder.save):
         try:
             if offline:
                 return algorithm.train_offline(env, config, key=training_key(seed), begun=begun, watch=recorder)
-            agent = algorithm.train(env, config, key=training_key(seed), begun=begun, given=given, watch=recorder)
+            watch = same_everywhere(recorder)
+            agent = algorithm.train(env, config, key=training_key(seed), begun=begun, given=given, watch=watch)
         finally:
             recorder.close()
     if progress:

@@ -23,6 +23,7 @@ def train(
     workers: OptionalInt = None,
     step_timeout: Annotated[float, shown_as("SECONDS")] = 120.0,
     cluster: OptionalName = None,
+    hosts: OptionalInt = None,
     json: bool = False,
 ) -> int:
     """Train an agent on an environment and save it in a run directory.
@@ -44,7 +45,9 @@ def train(
         step_timeout: Seconds that a step may take. A worker process that takes longer is replaced; without worker
             processes, training stops. Default: 120.
         cluster: Run a Gymnasium environment on the machines of a Ray cluster: its address, `auto` for that in
-            RAY_ADDRESS, or `local` to start one on this machine.
+            RAY_ADDRESS, or `local` to start one on this machine. With --hosts also an environment written in JAX.
+        hosts: Number of processes that train together, each on another machine of --cluster, with all its GPUs; for an
+            environment written in JAX. The result does not depend on it.
         json: Print the result as JSON.
     """
     import attribute_planner as ap
@@ -81,6 +84,7 @@ def train(
             num_workers=workers,
             step_timeout=step_timeout,
             cluster=cluster,
+            num_hosts=hosts,
         )
     result = {
         "run": str(out),

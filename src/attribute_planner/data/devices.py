@@ -1,4 +1,4 @@
-"""Environments divided over all local devices, by JAX's sharding.
+"""Environments divided over all devices, by JAX's sharding: those of all processes that train together.
 
 XLA derives the rest from the layout of the states: each device steps its share of the environments, networks are
 replicated, and gradients are summed over the devices. The numbers are those of one device, up to rounding.
@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
@@ -39,8 +40,33 @@ def replicated(tree: Tree) -> Tree:
     return jax.tree.map(lambda leaf: jax.lax.with_sharding_constraint(leaf, everywhere), tree)
 
 
+def whole(tree: Tree) -> Tree:
+    """The arrays of a tree, which may be divided over several processes, complete in each: NumPy can read them."""
+    mesh = _mesh()
+    if mesh is None or jax.process_count() == 1:
+        return tree
+    everywhere = NamedSharding(mesh, PartitionSpec())
+
+    def complete(leaf: Any) -> Any:
+        is_readable = not isinstance(leaf, jax.Array) or leaf.is_fully_addressable or leaf.is_fully_replicated
+        return leaf if is_readable else jax.device_put(leaf, everywhere)
+
+    return jax.tree.map(complete, tree)
+
+
+def on_this_host(tree: Tree) -> Tree:
+    """The arrays of a tree, complete and on a device of this process, which can compute with them alone."""
+    if jax.process_count() == 1:
+        return tree
+
+    def local(leaf: Any) -> Any:
+        return jnp.asarray(np.asarray(leaf)) if isinstance(leaf, jax.Array) else leaf
+
+    return jax.tree.map(local, whole(tree))
+
+
 @lru_cache
 def _mesh() -> Mesh | None:
-    """All local devices in a row; `None` if there is only one."""
-    devices = jax.local_devices()
+    """All devices of all processes in a row; `None` if there is only one."""
+    devices = jax.devices()
     return Mesh(np.array(devices), (AXIS,)) if len(devices) > 1 else None

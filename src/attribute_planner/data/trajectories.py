@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool
 
+from attribute_planner.data.devices import whole
 from attribute_planner.environments.spaces import Action, Array, Observation
 from attribute_planner.environments.vector_env import TimeStep
 
@@ -103,7 +104,7 @@ class Trajectories(NamedTuple):
 
     def on_host(self) -> "Trajectories":
         """The same in NumPy arrays."""
-        return jax.tree.map(np.asarray, self)
+        return jax.tree.map(np.asarray, whole(self))
 
 
 def concatenate(*parts: Trajectories) -> Trajectories:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from jaxtyping import Float, Int
 
+from attribute_planner.data.devices import whole
 from attribute_planner.data.trajectories import Trajectories
 from attribute_planner.transitions.counting import TransitionCounts
 
@@ -37,7 +38,7 @@ def count_transitions(
     at_most: int | None = None,
 ) -> Float[np.ndarray, "T B"]:
     """Count the transitions of the first `at_most` steps; the bonus of each step."""
-    source, target = np.asarray(trajectories.attributes), np.asarray(trajectories.next_attributes)
+    source, target = map(np.asarray, whole((trajectories.attributes, trajectories.next_attributes)))
     changed = (source != target).any(axis=-1)
     if at_most is not None:
         changed &= np.arange(changed.size).reshape(changed.shape) < at_most

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from attribute_planner.data.devices import on_this_host, whole
 from attribute_planner.data.episodes import Episodes, Keep
 from attribute_planner.data.examples import Examples, examples_of, joined
 from attribute_planner.data.random_actions import RandomActions
@@ -218,11 +219,12 @@ class _Epoch:
                     break
         finally:
             envs.close()
+        self.train_state = on_this_host(self.train_state)
         require_finite(f"explore, {self.steps:,} steps", {}, self.train_state)
         metrics = {"steps": self.steps, "sets": len(self.counts.sets), "edges": len(self.counts.pairs), **metrics}
         tried = self.tried
         if tried is not None and self.graph is not None:
-            attempts, successes, _ = np.asarray(self.attempts, float)[:, : tried.num_edges]
+            attempts, successes, _ = np.asarray(whole(self.attempts), float)[:, : tried.num_edges]
             tried = tried.with_practice(tried.attempts + attempts, tried.successes + successes)
         return Explored(self.counts, self.train_state, self.epoch + 1, self.steps, tried), metrics
 
@@ -249,6 +251,7 @@ class _Epoch:
             self.recorded.append(examples_of(self.env.attributes, trajectories).take(slice(0, missing)))
         self.steps += min(trajectories.size, missing)
         if self.replay is not None:
+            trajectories = trajectories.on_host()
             pursued = pursued_values(self.env.attributes, trajectories) if config.policy == "frontier" else None
             remember(self.replay, self.env.attributes, trajectories, pursued)
         scales = statistics_of(self.train_state.policy) is not None
@@ -257,7 +260,7 @@ class _Epoch:
         if self._keep == "snapshot":
             trajectories = trajectories._replace(observation=observed_snapshots(self.env, trajectories.observation))
         if scales:
-            policy = with_observations(self.train_state.policy, trajectories.observation)
+            policy = with_observations(self.train_state.policy, whole(trajectories.observation))
             self.train_state = TrainState(policy, self.train_state.optimiser)
         if config.policy in ("random", "frontier"):
             return episodes, {}

@@ -11,6 +11,7 @@ import numpy as np
 
 from attribute_planner.attributes import AttributeSpace
 from attribute_planner.data.attempt_log import AttemptLog
+from attribute_planner.data.devices import on_this_host
 from attribute_planner.data.examples import Examples
 from attribute_planner.data.replay import Replay
 from attribute_planner.environments.interface import Environment, PureEnvironment
@@ -202,17 +203,19 @@ def practise_epoch(
         run = partial(replay_epoch, replay, log, discount)
     size = (3, len(graph.target))
     counts = jnp.zeros(size, jnp.int32) if replay is None else np.zeros(size)
-    train_state, counts, metrics = run(
-        env,
-        detector,
-        graph,
-        far,
-        config,
-        practised.train_state,
-        counts,
-        jnp.int32(practised.steps),
-        jnp.int32(rollouts),
-        key,
+    train_state, counts, metrics = on_this_host(
+        run(
+            env,
+            detector,
+            graph,
+            far,
+            config,
+            practised.train_state,
+            counts,
+            jnp.int32(practised.steps),
+            jnp.int32(rollouts),
+            key,
+        )
     )
     steps = practised.steps + rollouts * per_rollout
     attempts, successes, spent = np.asarray(counts, float)[:, : practised.table.listing().num_edges]

@@ -160,6 +160,7 @@ def replay_epoch(
                 key=rollout_key,
                 detector=detector,
             )
+            trajectories = trajectories.on_host()
             train_state, metrics = learning.wait(train_state, metrics)
             policy = train_state.policy
             last = bool(number == rollouts - 1)

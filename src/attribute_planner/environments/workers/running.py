@@ -104,7 +104,8 @@ def cluster_workers(
 ) -> Iterator[WorkerPool | None]:
     """The same on the machines of a Ray cluster: `local`, `auto` or an address; by default one worker for each core."""
     if bridged(env) is None:
-        raise ConfigurationError(f"cluster={cluster!r}: {env.name} is not made by ap.from_gymnasium.")
+        hint = " It is written in JAX: give num_hosts=…." if isinstance(env, PureEnvironment) else ""
+        raise ConfigurationError(f"cluster={cluster!r}: {env.name} is not made by ap.from_gymnasium.{hint}")
     from attribute_planner.environments.workers.cluster import connected, num_cluster_workers, ray_workers
 
     with connected(cluster) as connection:
