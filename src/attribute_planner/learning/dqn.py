@@ -6,6 +6,7 @@ from a slowly updated target network, actions from the network itself (double Q-
 """
 
 from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 import equinox as eqx
 import jax
@@ -77,12 +78,24 @@ class DQNConfig:
         return round(self.last_n_step + remaining * (self.n_step - self.last_n_step))
 
 
-def optimiser_for(config: DQNConfig) -> optax.GradientTransformation:
+@runtime_checkable
+class ValueLearningConfig(Protocol):
+    """The settings that an update needs."""
+
+    @property
+    def learning_rate(self) -> float: ...
+    @property
+    def target_rate(self) -> float: ...
+    @property
+    def max_grad_norm(self) -> float: ...
+
+
+def optimiser_for(config: ValueLearningConfig) -> optax.GradientTransformation:
     """Adam on gradients of bounded global norm."""
     return optax.chain(optax.clip_by_global_norm(config.max_grad_norm), optax.adam(config.learning_rate))
 
 
-def new_train_state(policy: GoalPolicy, config: DQNConfig) -> TrainState:
+def new_train_state(policy: GoalPolicy, config: ValueLearningConfig) -> TrainState:
     """The initial train state of `policy`; its critic is the target network."""
     return TrainState(policy, optimiser_for(config).init(eqx.filter(policy, eqx.is_inexact_array)), policy)
 
@@ -100,7 +113,7 @@ def update(train_state: TrainState, batches: ReplayBatch, config: DQNConfig) -> 
     return eqx.combine(dynamic, static), jax.tree.map(jnp.mean, metrics)
 
 
-def one_update(train_state: TrainState, batch: ReplayBatch, config: DQNConfig) -> tuple[TrainState, dict]:
+def one_update(train_state: TrainState, batch: ReplayBatch, config: ValueLearningConfig) -> tuple[TrainState, dict]:
     """One gradient step, and an update of the target network."""
     policy, target = train_state.policy, train_state.critic
     wanted = target_values(policy, target, batch)
