@@ -10,12 +10,14 @@ import pytest
 
 from attribute_planner.baselines import BASELINES
 from attribute_planner.baselines.goal_cloning import CloningConfig, GoalCloningConfig
-from attribute_planner.baselines.hindsight import ExploringPolicy, ReplayConfig
+from attribute_planner.baselines.hindsight import ExploringPolicy, ReplayConfig, several_updates
 from attribute_planner.baselines.hindsight_dqn import HindsightDQNConfig, ValueConfig
 from attribute_planner.environments.spaces import GoalObservation
 from attribute_planner.errors import ConfigurationError
+from attribute_planner.learning.policy_gradient import TrainState
 from attribute_planner.models.policy import GoalPolicy
 from tests.baselines.probes import STAR, TRAINING, actions_on_the_star
+from tests.baselines.test_hindsight_replay import filled, walk
 from tests.probes import RING, Levers, Thirds, with_drawn_weights
 
 SHORT = replace(TRAINING, steps=6_400, rollout_length=20, deterministic=True)
@@ -55,3 +57,19 @@ def test_a_fraction_of_the_actions_is_random(epsilon: float, others: float):
 def test_dqn_names_the_actions_that_it_needs(env: Any):
     with pytest.raises(ConfigurationError, match="one agent with discrete actions"):
         BASELINES["hindsight-dqn"].train(env, "multi-step", CONFIGS["hindsight-dqn"], key=jax.random.key(0))
+
+
+def test_updates_are_the_same_in_a_compiled_loop(monkeypatch: pytest.MonkeyPatch):
+    def learn(train_state: TrainState, replay: Any, ends: jax.Array, remaining: jax.Array, key: jax.Array):
+        policy = jax.tree.map(lambda leaf: leaf + remaining * jax.random.uniform(key), train_state.policy)
+        return TrainState(policy, ()), {"ends": ends.sum().astype(jnp.float32)}
+
+    train_state = TrainState(with_drawn_weights(lambda key: GoalPolicy(RING.spec, 4, key=key)), ())
+    replay = filled(walk(RING.attributes, 0, 4, over=(1,)), capacity=4)
+    given = (train_state, replay, learn, 3, jnp.float32(0.5), jax.random.key(0))
+    one_by_one, metrics = several_updates(*given)
+    with monkeypatch.context() as patch:
+        patch.setattr("jax.default_backend", lambda: "gpu")
+        in_a_loop, same = several_updates(*given)
+    jax.tree.map(lambda one, other: np.testing.assert_allclose(one, other, rtol=1e-6), one_by_one, in_a_loop)
+    assert metrics["ends"] == same["ends"] == 1 + 1 + 3 + 3

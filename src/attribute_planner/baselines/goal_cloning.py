@@ -105,7 +105,7 @@ def one_update(
     chosen, rows = draw_steps(replay, ends, config.replay.batch_size, key=step_key), replay.rows
     goal, found = hindsight_goals(replay, chosen, env.attributes, config.replay.goal_kinds, key=goal_key)
     snapshot, words, action = replay.at(chosen.number, chosen.env, (rows.snapshot, rows.attributes, rows.action))
-    observation, values = env.observe_batch(snapshot), env.attributes.unpack(words)
+    observation, values = env.observe_batch(snapshot), jnp.asarray(env.attributes.unpack(words))
     weight = found.astype(jnp.float32)
 
     def loss(policy: GoalPolicy) -> tuple[jax.Array, dict[str, jax.Array]]:

@@ -145,22 +145,45 @@ def train_with_hindsight(
     ).learned
 
 
-@eqx.filter_jit
 def several_updates(
+    train_state: TrainState, replay: HindsightReplay, learn: Learn, count: int, remaining: jax.Array, key: Key
+) -> tuple[TrainState, dict[str, jax.Array]]:
+    """The train state after `count` updates, and metrics."""
+    keys = jax.random.split(key, count)
+    if jax.default_backend() != "cpu":
+        return _scanned_updates(train_state, replay, learn, remaining, keys)
+    # On a CPU, convolutions are several times as slow inside a compiled loop.
+    ends, metrics = _compiled_ends(replay), {}
+    for update_key in keys:
+        train_state, metrics = _one_update(train_state, replay, learn, ends, remaining, update_key)
+    return train_state, metrics
+
+
+_compiled_ends = eqx.filter_jit(episode_ends)
+
+
+@eqx.filter_jit
+def _one_update(
     train_state: TrainState,
     replay: HindsightReplay,
     learn: Learn,
-    count: int,
+    ends: Int[jax.Array, "R B"],
     remaining: jax.Array,
     key: Key,
 ) -> tuple[TrainState, dict[str, jax.Array]]:
-    """The train state after `count` updates, and the means of their metrics."""
-    ends: Int[jax.Array, "R B"] = episode_ends(replay)
+    return learn(train_state, replay, ends, remaining, key)
+
+
+@eqx.filter_jit
+def _scanned_updates(
+    train_state: TrainState, replay: HindsightReplay, learn: Learn, remaining: jax.Array, keys: Key
+) -> tuple[TrainState, dict[str, jax.Array]]:
+    ends = episode_ends(replay)
     dynamic, static = eqx.partition(train_state, eqx.is_array)
 
     def step(dynamic: TrainState, update_key: Key) -> tuple[TrainState, dict[str, jax.Array]]:
         after, metrics = learn(eqx.combine(dynamic, static), replay, ends, remaining, update_key)
         return eqx.filter(after, eqx.is_array), metrics
 
-    dynamic, metrics = jax.lax.scan(step, dynamic, jax.random.split(key, count))
+    dynamic, metrics = jax.lax.scan(step, dynamic, keys)
     return eqx.combine(dynamic, static), jax.tree.map(jnp.mean, metrics)

@@ -19,7 +19,7 @@ from attribute_planner.baselines.task_env import TaskState
 from attribute_planner.data.replay import ReplayBatch
 from attribute_planner.data.trajectories import Trajectories
 from attribute_planner.environments.interface import Environment
-from attribute_planner.environments.spaces import Action, GoalObservation
+from attribute_planner.environments.spaces import Action, Array, GoalObservation
 from attribute_planner.models.encoders import NO_VALUE
 
 Key = jax.Array
@@ -40,12 +40,12 @@ class Rows(NamedTuple):
     """
 
     snapshot: Any
-    attributes: jax.Array
-    next_attributes: jax.Array
+    attributes: Array
+    next_attributes: Array
     action: Action
-    pursued: jax.Array
-    terminated: jax.Array
-    over: jax.Array
+    pursued: Array
+    terminated: Array
+    over: Array
 
 
 class HindsightReplay(NamedTuple):
@@ -139,7 +139,7 @@ def add(rows: Rows, replay: HindsightReplay) -> HindsightReplay:
 def episode_ends(replay: HindsightReplay) -> Int[jax.Array, "R B"]:
     """The number of the last step of each row's episode in the buffer, for the oldest row first."""
     numbers = replay.end - replay.num_rows + jnp.arange(replay.num_rows)
-    over = replay.rows.over[numbers % replay.num_rows].at[-1].set(True)
+    over = jnp.asarray(replay.rows.over)[numbers % replay.num_rows].at[-1].set(True)
     return jax.lax.cummin(jnp.where(over, numbers[:, None], replay.end), axis=0, reverse=True)
 
 
@@ -211,7 +211,7 @@ def replayed(
     number, last, env_number = (
         jnp.broadcast_to(each[:, None], ahead.shape) for each in (chosen.number, chosen.last, chosen.env)
     )
-    after = space.unpack(replay.at(number + ahead, env_number, rows.next_attributes))
+    after = jnp.asarray(space.unpack(replay.at(number + ahead, env_number, rows.next_attributes)))
     arrives = (number + ahead <= last) & holds(jnp.broadcast_to(goal[:, None], after.shape), after)
     reached = arrives.any(axis=1)
     remaining = chosen.last - chosen.number
