@@ -50,8 +50,8 @@ class GoalCloningConfig:
 
     training: TaskTrainingConfig = field(default_factory=TaskTrainingConfig)
     """Budget and network; rewards are not used."""
-    replay: ReplayConfig = field(default_factory=ReplayConfig)
-    """How experience is collected and replayed."""
+    replay: ReplayConfig = field(default_factory=lambda: ReplayConfig(nearness=0.95))
+    """How experience is collected and replayed. Goals are near: the action is a better label for what follows soon."""
     learning: CloningConfig = field(default_factory=CloningConfig)
     """How the policy is cloned."""
 

@@ -47,7 +47,7 @@ class ReplayConfig:
     nearness: float = 1.0
     """How often the set after a step is a goal in hindsight, compared with the set one step before. With 1, all sets
     that were reached later in the episode are goals equally often."""
-    whole: float = 0.0
+    whole: float = 0.5
     """Share of the goals in hindsight that specify all attributes; the others specify those that goals of the tasks
     do."""
     epsilon: float = 0.1

@@ -21,23 +21,19 @@ ENVIRONMENTS = ("switches", "crafting", "blocks")
 CANDIDATES: dict[str, dict[str, tuple[str, ...]]] = {
     "hindsight-dqn": {
         "preset": (),
-        "1-step-returns": ("learning.n_step=1",),
         "10-step-returns": ("learning.n_step=10",),
         "long-horizon": ("learning.discount=0.995",),
-        "small-steps": ("learning.learning_rate=0.0003",),
         "more-updates": ("replay.replay_ratio=32",),
-        "less-hindsight": ("learning.hindsight=0.5",),
-        "near-goals": ("replay.nearness=0.98",),
         "cold": ("temperature=0.005",),
+        "goals-like-tasks": ("replay.whole=0",),
     },
     "goal-cloning": {
         "preset": (),
-        "all-goals": ("replay.nearness=1.0",),
+        "all-goals": ("replay.nearness=1",),
         "near-goals": ("replay.nearness=0.9",),
-        "large-steps": ("learning.learning_rate=0.003",),
         "more-updates": ("replay.replay_ratio=32",),
         "recent": ("replay.capacity=200000",),
-        "deterministic": ("training.deterministic=true",),
+        "goals-like-tasks": ("replay.whole=0",),
     },
 }
 """By baseline and name: the settings that are tried."""
