@@ -62,6 +62,10 @@ FEW_STEPS = {
 """About 15 seconds on one CPU core with small images."""
 
 
+FEW_UPDATES = ("replay.batch_size=128", "replay.replay_ratio=4")
+"""Further settings of the peers at the small scale."""
+
+
 def _on_images(environment: str, model: str, training_distribution: str) -> RunSpec:
     """A baseline that learns on tasks of the blocks."""
     return RunSpec(
@@ -71,7 +75,7 @@ def _on_images(environment: str, model: str, training_distribution: str) -> RunS
         model=model,
         training_distribution=training_distribution,
         settings=tuple(f"training.{setting}" for setting in BOTH_KINDS_OF_GOALS),
-        small=FEW_STEPS[environment],
+        small=FEW_STEPS[environment] + (FEW_UPDATES if model in PEERS else ()),
         small_env=SMALL_PICTURES,
     )
 
