@@ -145,11 +145,16 @@ def episode_ends(replay: HindsightReplay) -> Int[jax.Array, "R B"]:
 
 def draw_steps(replay: HindsightReplay, ends: Int[jax.Array, "R B"], count: int, *, key: Key) -> Chosen:
     """`count` uniformly random steps, given the `episode_ends` of the buffer."""
+    number, env = _any_steps(replay, (count,), key=key)
+    return Chosen(number, env, ends[number - (replay.end - replay.num_rows), env])
+
+
+def _any_steps(replay: HindsightReplay, shape: tuple[int, ...], *, key: Key) -> tuple[jax.Array, jax.Array]:
+    """The numbers and the environments of uniformly random steps."""
     number_key, env_key = jax.random.split(key)
-    oldest = replay.end - replay.num_rows
-    number = jax.random.randint(number_key, (count,), jnp.maximum(oldest, 0), replay.end)
-    env = jax.random.randint(env_key, (count,), 0, replay.num_envs)
-    return Chosen(number, env, ends[number - oldest, env])
+    oldest = jnp.maximum(replay.end - replay.num_rows, 0)
+    number = jax.random.randint(number_key, shape, oldest, replay.end)
+    return number, jax.random.randint(env_key, shape, 0, replay.num_envs)
 
 
 def hindsight_goals(
@@ -157,25 +162,28 @@ def hindsight_goals(
 ) -> tuple[Int[jax.Array, "N A"], Bool[jax.Array, " N"]]:
     """For each step, a goal that was reached by it or later in its episode; and whether there is one.
 
-    A goal is the attribute set after a random step of the rest of the episode (the strategy "future"). Unless it is
-    whole, it specifies the attributes that the goal of a random other step does: partial goals are as frequent as they
-    are in the tasks. A goal that holds before the step is drawn again, at most `DRAWS` times, as the tasks do with
-    their goals.
+    A goal is the attribute set after a random step of the rest of the episode (the strategy "future"). A goal that
+    holds before the step is drawn again, at most `DRAWS` times, as the tasks do with their goals.
     """
-    later_key, number_key, env_key, whole_key = jax.random.split(key, 4)
+    later_key, specified_key = jax.random.split(key)
     shape = (DRAWS, len(chosen.number))
     ahead = steps_ahead(jnp.broadcast_to((chosen.last - chosen.number)[None], shape), kinds.nearness, key=later_key)
     env = jnp.broadcast_to(chosen.env[None], shape)
     reached = space.unpack(replay.at(chosen.number[None] + ahead, env, replay.rows.next_attributes))
-    other = jax.random.randint(number_key, shape, jnp.maximum(replay.end - replay.num_rows, 0), replay.end)
-    other_env = jax.random.randint(env_key, shape, 0, replay.num_envs)
-    whole = jax.random.uniform(whole_key, shape) < kinds.whole
-    specified = whole[..., None] | (replay.at(other, other_env, replay.rows.pursued) != NO_VALUE)
-    goals = jnp.where(specified, reached, NO_VALUE)
+    goals = jnp.where(_specified(replay, shape, kinds.whole, key=specified_key), reached, NO_VALUE)
     before = space.unpack(replay.at(chosen.number, chosen.env, replay.rows.attributes))
     is_new = ~holds(goals, jnp.broadcast_to(before[None], goals.shape))
     first = jnp.argmax(is_new, axis=0)
     return jnp.take_along_axis(goals, first[None, :, None], axis=0)[0], is_new.any(axis=0)
+
+
+def _specified(
+    replay: HindsightReplay, shape: tuple[int, ...], whole: float, *, key: Key
+) -> Bool[jax.Array, "*shape A"]:
+    """Which attributes goals specify: a share `whole` of them all, the others what the goal of a random step does."""
+    step_key, whole_key = jax.random.split(key)
+    by_task = replay.at(*_any_steps(replay, shape, key=step_key), replay.rows.pursued) != NO_VALUE
+    return by_task | (jax.random.uniform(whole_key, shape) < whole)[..., None]
 
 
 def steps_ahead(most: Int[jax.Array, "*batch"], nearness: float, *, key: Key) -> Int[jax.Array, "*batch"]:
