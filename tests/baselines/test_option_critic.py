@@ -17,7 +17,7 @@ from attribute_planner.baselines.option_critic import (
     update,
 )
 from attribute_planner.baselines.options import OptionOutput, OptionPolicy
-from attribute_planner.baselines.training_loop import train_on_tasks
+from attribute_planner.baselines.training_loop import batch_of, train_on_tasks
 from attribute_planner.environments.graph_world import Edge, Place
 from attribute_planner.environments.spaces import Box, Discrete, GoalObservation, Mixed, UnitObservation, VectorSpec
 from attribute_planner.environments.vector_env import TimeStep
@@ -124,13 +124,13 @@ def test_an_option_is_given_up_just_where_the_other_is_needed():
     stubborn = jnp.array([30.0, 0.0, 0.0, 30.0])
     policy = eqx.tree_at(lambda policy: policy.action_head.bias, policy, stubborn)
 
-    def learn(train_state: Any, steps: Any, batch: Any, remaining: jax.Array, key: jax.Array) -> Any:
-        return update(train_state, batch, steps.info, QUICK, remaining)
+    def learn(train_state: Any, steps: Any, remaining: jax.Array, key: jax.Array) -> Any:
+        return update(train_state, batch_of(steps, CORRIDOR.attributes, -0.2), steps.info, QUICK, remaining)
 
     train_state = train_on_tasks(
         CORRIDOR,
         "multi-step",
-        replace(QUICK.training, step_reward=-0.2),
+        QUICK.training,
         new_train_state(policy, QUICK.descent),
         lambda train_state: OptionActor(train_state.policy, QUICK.epsilon),
         learn,

@@ -73,7 +73,7 @@ def test_success_is_reported_of_as_many_episodes_as_there_are_environments(monke
         TaskTrainingConfig(steps=48, num_envs=8, rollout_length=1),
         None,
         lambda _: AlwaysForward(),
-        lambda train_state, steps, batch, remaining, key: (train_state, {}),
+        lambda train_state, steps, remaining, key: (train_state, {}),
         name="probe",
         key=jax.random.key(0),
         watch=lambda phase, done, metrics, so_far: shown.append(metrics.get("success")),

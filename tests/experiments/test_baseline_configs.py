@@ -9,7 +9,7 @@ from attribute_planner.experiments.baseline_configs import baseline_preset
 @pytest.mark.parametrize("environment", ENVIRONMENTS)
 def test_baselines_have_the_planners_network_and_experience(environment: str):
     planner = default_config(environment)
-    for name in ("ppo", "actor-critic", "option-critic"):
+    for name in ("ppo", "actor-critic", "option-critic", "hindsight-dqn", "goal-cloning"):
         config = baseline_preset(name, environment)
         assert isinstance(config, BASELINES[name].config)
         assert config.training.hidden_size == planner.practise.hidden_size

@@ -1,4 +1,4 @@
-"""The paper's baselines: reactive policies, trained on tasks or on random steps. None of them plans.
+"""The paper's baselines, and modern peers of them: reactive policies, trained on tasks or on random steps. None plans.
 
 All have the planner's policy network and inputs (with the true attributes), and are measured on the same tasks.
 """
@@ -7,7 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from attribute_planner.baselines import actor_critic, inverse, option_critic, policy_gradient
+from attribute_planner.baselines import (
+    actor_critic,
+    goal_cloning,
+    hindsight_dqn,
+    inverse,
+    option_critic,
+    policy_gradient,
+)
 from attribute_planner.baselines.training_distribution import TRAINING_DISTRIBUTIONS
 from attribute_planner.data.trajectories import Actor
 
@@ -32,4 +39,6 @@ BASELINES: dict[str, Baseline] = {
     "actor-critic": Baseline(actor_critic.train, actor_critic.ActorCriticConfig, TRAINING_DISTRIBUTIONS),
     "option-critic": Baseline(option_critic.train, option_critic.OptionCriticConfig, TRAINING_DISTRIBUTIONS),
     "inverse": Baseline(inverse.train, inverse.InverseBaselineConfig, inverse.INVERSE_DISTRIBUTIONS),
+    "hindsight-dqn": Baseline(hindsight_dqn.train, hindsight_dqn.HindsightDQNConfig, TRAINING_DISTRIBUTIONS),
+    "goal-cloning": Baseline(goal_cloning.train, goal_cloning.GoalCloningConfig, TRAINING_DISTRIBUTIONS),
 }

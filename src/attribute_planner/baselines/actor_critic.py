@@ -11,7 +11,7 @@ import equinox as eqx
 import jax
 
 from attribute_planner.baselines.reactive_policy import ReactivePolicy
-from attribute_planner.baselines.training_loop import TaskTrainingConfig, train_on_tasks
+from attribute_planner.baselines.training_loop import TaskTrainingConfig, batch_of, train_on_tasks
 from attribute_planner.data.trajectories import Trajectories
 from attribute_planner.environments.interface import Environment
 from attribute_planner.learning.policy_gradient import (
@@ -109,9 +109,10 @@ def train(
     network_key, train_key = jax.random.split(key)
 
     def learn(
-        train_state: TrainState[GoalPolicy], steps: Trajectories, batch: Batch, remaining: jax.Array, key: Key
+        train_state: TrainState[GoalPolicy], steps: Trajectories, remaining: jax.Array, key: Key
     ) -> tuple[TrainState[GoalPolicy], dict[str, Any]]:
-        del steps, key
+        del key
+        batch = batch_of(steps, env.attributes, config.training.step_reward)
         return update(train_state, batch, config.descent, remaining)
 
     policy = GoalPolicy(env.spec, config.training.hidden_size, key=network_key)

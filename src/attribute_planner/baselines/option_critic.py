@@ -15,7 +15,7 @@ import jax.numpy as jnp
 from attribute_planner.baselines import actor_critic
 from attribute_planner.baselines.actor_critic import DescentConfig
 from attribute_planner.baselines.options import OptionOutput, OptionPolicy, of_option
-from attribute_planner.baselines.training_loop import TaskTrainingConfig, train_on_tasks
+from attribute_planner.baselines.training_loop import TaskTrainingConfig, batch_of, train_on_tasks
 from attribute_planner.data.trajectories import Actor, Trajectories
 from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.spaces import Action
@@ -157,9 +157,10 @@ def train(
     network_key, train_key = jax.random.split(key)
 
     def learn(
-        train_state: TrainState[OptionPolicy], steps: Trajectories, batch: Batch, remaining: jax.Array, key: Key
+        train_state: TrainState[OptionPolicy], steps: Trajectories, remaining: jax.Array, key: Key
     ) -> tuple[TrainState[OptionPolicy], dict[str, Any]]:
         del key
+        batch = batch_of(steps, env.attributes, config.training.step_reward)
         return update(train_state, batch, jax.tree.map(jnp.asarray, steps.info), config, remaining)
 
     policy = OptionPolicy(env.spec, config.training.hidden_size, config.options, key=network_key)

@@ -9,11 +9,11 @@ from typing import Any
 import jax
 
 from attribute_planner.baselines.reactive_policy import ReactivePolicy
-from attribute_planner.baselines.training_loop import TaskTrainingConfig, train_on_tasks
+from attribute_planner.baselines.training_loop import TaskTrainingConfig, batch_of, train_on_tasks
 from attribute_planner.data.trajectories import Trajectories
 from attribute_planner.environments.interface import Environment
 from attribute_planner.learning import ppo, reinforce
-from attribute_planner.learning.policy_gradient import Batch, TrainState, new_train_state
+from attribute_planner.learning.policy_gradient import TrainState, new_train_state
 from attribute_planner.learning.ppo import PPOConfig
 from attribute_planner.learning.progress import Watch, no_callback
 from attribute_planner.learning.reinforce import ReinforceConfig
@@ -63,8 +63,9 @@ def train(
     learner = ppo if isinstance(config, PPOBaselineConfig) else reinforce
 
     def update(
-        train_state: TrainState, steps: Trajectories, batch: Batch, remaining: jax.Array, key: Key
+        train_state: TrainState, steps: Trajectories, remaining: jax.Array, key: Key
     ) -> tuple[TrainState, dict[str, Any]]:
+        batch = batch_of(steps, env.attributes, config.training.step_reward)
         return learner.update(train_state, batch, config.learning, remaining=remaining, key=key)  # pyright: ignore[reportArgumentType]
 
     policy = GoalPolicy(env.spec, config.training.hidden_size, key=network_key)

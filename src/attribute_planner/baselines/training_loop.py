@@ -12,6 +12,7 @@ from attribute_planner.attributes import AttributeSpace
 from attribute_planner.baselines.host_task_env import HostTaskEnvs
 from attribute_planner.baselines.task_env import PureTaskEnvs, nothing_to_do
 from attribute_planner.baselines.training_distribution import Stage, open_stages, stages_of
+from attribute_planner.data.episodes import Keep
 from attribute_planner.data.rollout import advance, start
 from attribute_planner.data.trajectories import Actor, Trajectories
 from attribute_planner.environments.interface import Environment, PureEnvironment
@@ -22,8 +23,8 @@ from attribute_planner.ranges import COUNT, FRACTION, NUM_ENVS, REWARD, WIDTH, c
 
 Key = jax.Array
 State = TypeVar("State")
-Update = Callable[[State, Trajectories, Batch, jax.Array, Key], tuple[State, dict[str, Any]]]
-"""Train state, rollout, the same as a batch, fraction of training that remains, key → train state, metrics."""
+Update = Callable[[State, Trajectories, jax.Array, Key], tuple[State, dict[str, Any]]]
+"""Train state, rollout, fraction of training that remains, key → train state, metrics."""
 
 
 @dataclass(frozen=True)
@@ -82,8 +83,12 @@ def train_on_tasks(
     name: str,
     key: Key,
     watch: Watch,
+    keep: Keep = "observation",
 ) -> State:
-    """The train state after `config.steps` steps on tasks of the training distribution."""
+    """The train state after `config.steps` steps on tasks of the training distribution.
+
+    keep: what rollouts record of each observation.
+    """
     start_key, rollouts_key = jax.random.split(key)
     stages = stages_of(
         env,
@@ -103,10 +108,15 @@ def train_on_tasks(
             done = spent / config.steps
             envs.open_stages = open_stages(len(stages), done, config.ramp)
             episodes, steps = advance(
-                actor_of(train_state), envs, episodes, config.rollout_length, space=env.attributes, key=collect_key
+                actor_of(train_state),
+                envs,
+                episodes,
+                config.rollout_length,
+                space=env.attributes,
+                key=collect_key,
+                keep=keep,
             )
-            batch = batch_of(steps, env.attributes, config.step_reward)
-            train_state, metrics = update(train_state, steps, batch, jnp.float32(1 - done), update_key)
+            train_state, metrics = update(train_state, steps, jnp.float32(1 - done), update_key)
             spent, number, ends = spent + steps.size, number + 1, add_ends(ends, steps)
             if number % ROLLOUTS_PER_REPORT == 0 or spent >= config.steps:
                 require_finite(f"{name}, {spent:,} steps", metrics, train_state)

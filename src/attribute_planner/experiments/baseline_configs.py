@@ -1,7 +1,8 @@
 """The settings of each baseline on each built-in environment: the planner's budget, network and learning settings.
 
 REINFORCE has those of the planner as published, which learns by REINFORCE too; all others have those of ours. The paper
-trains A3C on the blocks for about 10 M steps, and REINFORCE in StarCraft for 30 M.
+trains A3C on the blocks for about 10 M steps, and REINFORCE in StarCraft for 30 M. The baselines that are not in the
+paper have the planner's budget and network, and otherwise their defaults, which `peer_search` compares with others.
 """
 
 from dataclasses import replace

@@ -120,7 +120,8 @@ def untrained(env: Environment, config: Any) -> Actor:
         if isinstance(config, OptionCriticConfig):
             policy = OptionPolicy(env.spec, config.training.hidden_size, config.options, key=key)
             return OptionActor(policy, deterministic=config.training.deterministic)
-        training = getattr(config, "training", config)
-        return ReactivePolicy(GoalPolicy(env.spec, training.hidden_size, key=key), training.deterministic)
+        training, temperature = getattr(config, "training", config), getattr(config, "temperature", None)
+        policy = GoalPolicy(env.spec, training.hidden_size, key=key, temperature=temperature)
+        return ReactivePolicy(policy, training.deterministic)
 
     return eqx.filter_eval_shape(policy)

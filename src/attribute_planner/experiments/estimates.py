@@ -5,6 +5,8 @@ from typing import Any
 
 import jax
 
+from attribute_planner.baselines.goal_cloning import GoalCloningConfig
+from attribute_planner.baselines.hindsight_dqn import HindsightDQNConfig
 from attribute_planner.baselines.inverse import InverseBaselineConfig
 from attribute_planner.configuration import TrainConfig
 from attribute_planner.experiments.baseline_run import baseline_config
@@ -65,7 +67,12 @@ def baseline_seconds(config: Any, rates: Rates) -> float:
     if isinstance(config, InverseBaselineConfig):
         fit = config.learning.fit
         return rates.start + config.examples / rates.collect + fit.updates * fit.batch / rates.images
-    return rates.start + config.training.steps / rates.tasks
+    replayed = config.replay.replay_ratio if isinstance(config, HindsightDQNConfig | GoalCloningConfig) else 0.0
+    return rates.start + config.training.steps * (1 + replayed / REPLAYED_PER_STEP) / rates.tasks
+
+
+REPLAYED_PER_STEP = 4
+"""Replayed steps that take as long as a step on tasks with the update of PPO, which uses it four times."""
 
 
 def planner_seconds(config: TrainConfig, rates: Rates) -> float:

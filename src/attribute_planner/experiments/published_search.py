@@ -118,13 +118,18 @@ def search(runs: Iterable[Run], folders: Folders) -> list[Run]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Train and measure candidates; the exit code is 0 if none failed."""
-    parser = argparse.ArgumentParser(prog="python -m attribute_planner.experiments.published_search")
+    return search_program("published_search", candidates(), arguments)
+
+
+def search_program(name: str, runs: Sequence[Run], arguments: Sequence[str] | None) -> int:
+    """The program of a search in the module `name` among these runs; returns its exit code."""
+    parser = argparse.ArgumentParser(prog=f"python -m attribute_planner.experiments.{name}")
     parser.add_argument("runs", nargs="*", help="only these runs, or those with such prefixes")
     parser.add_argument("--records", type=Path, default=RECORDS, help="folder of the records")
     parser.add_argument("--work", type=Path, default=WORK, help="folder of the run directories")
     parser.add_argument("--list", action="store_true", help="list the candidates without running them")
     options = parser.parse_args(arguments)
-    runs = named_runs(candidates(), options.runs)
+    runs = named_runs(runs, options.runs)
     if options.list:
         print("\n".join(run.name for run in runs))
         return 0

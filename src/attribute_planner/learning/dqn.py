@@ -6,7 +6,7 @@ from a slowly updated target network, actions from the network itself (double Q-
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import equinox as eqx
 import jax
@@ -85,7 +85,17 @@ class DQNConfig:
         return round(self.last_n_step + remaining * (self.n_step - self.last_n_step))
 
 
-def optimiser_for(config: DQNConfig) -> optax.GradientTransformation:
+@runtime_checkable
+class ValueLearningConfig(Protocol):
+    """The settings that an update needs."""
+
+    @property
+    def target_rate(self) -> float: ...
+    @property
+    def max_grad_norm(self) -> float: ...
+
+
+def optimiser_for(config: ValueLearningConfig) -> optax.GradientTransformation:
     """Adam with a step size of 1, on gradients of bounded global norm."""
     return optax.chain(optax.clip_by_global_norm(config.max_grad_norm), optax.adam(1.0))
 
@@ -95,7 +105,7 @@ def scaled(changes: Any, rate: Float[jax.Array, ""]) -> Any:
     return jax.tree.map(lambda change: rate * change, changes)
 
 
-def new_train_state(policy: GoalPolicy, config: DQNConfig) -> TrainState:
+def new_train_state(policy: GoalPolicy, config: ValueLearningConfig) -> TrainState:
     """The initial train state of `policy`; its critic is the target network."""
     return TrainState(policy, optimiser_for(config).init(eqx.filter(policy, eqx.is_inexact_array)), policy)
 
@@ -116,7 +126,7 @@ def update(
 
 
 def one_update(
-    train_state: TrainState, batch: ReplayBatch, config: DQNConfig, *, rate: Float[jax.Array, ""]
+    train_state: TrainState, batch: ReplayBatch, config: ValueLearningConfig, *, rate: Float[jax.Array, ""]
 ) -> tuple[TrainState, dict]:
     """One gradient step, and an update of the target network."""
     policy, target = train_state.policy, train_state.critic

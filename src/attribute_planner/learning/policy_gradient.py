@@ -17,21 +17,27 @@ Key = jax.Array
 
 
 @runtime_checkable
-class PolicyGradientConfig(Protocol):
-    """The settings that every policy-gradient learner has."""
+class DescendingConfig(Protocol):
+    """The settings of a gradient step."""
 
     @property
     def learning_rate(self) -> float: ...
+    @property
+    def max_grad_norm(self) -> float: ...
+    @property
+    def anneal(self) -> bool: ...
+
+
+@runtime_checkable
+class PolicyGradientConfig(DescendingConfig, Protocol):
+    """The settings that every policy-gradient learner has."""
+
     @property
     def discount(self) -> float: ...
     @property
     def entropy_coef(self) -> float: ...
     @property
     def value_coef(self) -> float: ...
-    @property
-    def max_grad_norm(self) -> float: ...
-    @property
-    def anneal(self) -> bool: ...
 
 
 RANGES = {
@@ -84,12 +90,12 @@ class TrainState(eqx.Module, Generic[Policy]):
     critic: Any = ()
 
 
-def optimiser_for(config: PolicyGradientConfig) -> optax.GradientTransformation:
+def optimiser_for(config: DescendingConfig) -> optax.GradientTransformation:
     """Adam on gradients of bounded global norm."""
     return optax.chain(optax.clip_by_global_norm(config.max_grad_norm), optax.adam(config.learning_rate, eps=1e-5))
 
 
-def new_train_state(policy: Policy, config: PolicyGradientConfig) -> TrainState[Policy]:
+def new_train_state(policy: Policy, config: DescendingConfig) -> TrainState[Policy]:
     """The initial train state of `policy`."""
     return TrainState(policy, optimiser_for(config).init(eqx.filter(policy, eqx.is_array)))
 
@@ -167,7 +173,7 @@ def gradient_step(
 def descend(
     train_state: TrainState[Policy],
     loss: Callable[[Policy], tuple[jax.Array, dict]],
-    config: PolicyGradientConfig,
+    config: DescendingConfig,
     scale: Float[jax.Array, ""],
 ) -> tuple[TrainState[Policy], dict]:
     """The train state after one step of the optimiser down a loss of the policy, and its metrics."""
@@ -178,7 +184,7 @@ def descend(
     return TrainState(eqx.apply_updates(train_state.policy, changes), optimiser), metrics
 
 
-def annealed(config: PolicyGradientConfig, remaining: float | Float[jax.Array, ""]) -> Float[jax.Array, ""]:
+def annealed(config: DescendingConfig, remaining: float | Float[jax.Array, ""]) -> Float[jax.Array, ""]:
     """The scale of step size and entropy bonus, given the fraction of the phase that remains."""
     return jnp.asarray(remaining if config.anneal else 1.0, jnp.float32)
 

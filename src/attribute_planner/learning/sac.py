@@ -156,7 +156,7 @@ def one_update(
 
     surplus = entropy + len(critic.box.low)
     change, temperature_state = optimiser.update(jnp.exp(critics.log_temperature) * surplus, optimisers.temperature)
-    log_temperature = critics.log_temperature + rate * change
+    log_temperature = critics.log_temperature + rate * jnp.asarray(change)
     critics = Critics(critic, follow(critics.target, critic, config.target_rate), log_temperature)
     grad_norm = optax.tree.norm((critic_gradient, gradient))
     metrics |= {"entropy": entropy, "temperature": jnp.exp(log_temperature), "grad_norm": grad_norm}

@@ -35,6 +35,24 @@ def _policy_gradient(environment: str, model: str, training_distribution: str) -
     )
 
 
+PEERS = ("hindsight-dqn", "goal-cloning")
+"""What is usual today for goals in terms of attributes. They are trained on the test tasks, as the paper's are in (ii):
+goals in hindsight are a curriculum of their own."""
+PEER_STEPS = {"switches": 400_000, "crafting": 400_000}
+"""At the small scale: fewer, because each step is replayed several times."""
+
+
+def _peer(environment: str, model: str) -> RunSpec:
+    return RunSpec(
+        f"{environment}-{model}-multi-step",
+        environment,
+        measured(TASKS_OF[environment], REACTIVE),
+        model=model,
+        training_distribution="multi-step",
+        small=(f"training.steps={PEER_STEPS[environment]}",),
+    )
+
+
 BOTH_KINDS_OF_GOALS = ("mentioned=0.7", "partial=0.5")
 
 FEW_STEPS = {
@@ -44,8 +62,12 @@ FEW_STEPS = {
 """About 15 seconds on one CPU core with small images."""
 
 
-def _critic(environment: str, model: str, training_distribution: str) -> RunSpec:
-    """Actor-critic or option-critic on the blocks."""
+FEW_UPDATES = ("replay.batch_size=128", "replay.replay_ratio=4")
+"""Further settings of the peers at the small scale."""
+
+
+def _on_images(environment: str, model: str, training_distribution: str) -> RunSpec:
+    """A baseline that learns on tasks of the blocks."""
     return RunSpec(
         f"{environment}-{model}-{training_distribution}",
         environment,
@@ -53,7 +75,7 @@ def _critic(environment: str, model: str, training_distribution: str) -> RunSpec
         model=model,
         training_distribution=training_distribution,
         settings=tuple(f"training.{setting}" for setting in BOTH_KINDS_OF_GOALS),
-        small=FEW_STEPS[environment],
+        small=FEW_STEPS[environment] + (FEW_UPDATES if model in PEERS else ()),
         small_env=SMALL_PICTURES,
     )
 
@@ -80,7 +102,11 @@ def _inverse(environment: str, training_distribution: str, size: str = "1m") -> 
 
 def _on_blocks(environment: str) -> list[RunSpec]:
     return [
-        *(_critic(environment, model, each) for model in ("actor-critic", "option-critic") for each in DISTRIBUTIONS),
+        *(
+            _on_images(environment, model, each)
+            for model in ("actor-critic", "option-critic")
+            for each in DISTRIBUTIONS
+        ),
         *(_inverse(environment, each) for each in ("1-step", "multi-step")),
     ]
 
@@ -92,7 +118,9 @@ RUN_SPECS = [
         for environment in TASKS_OF
         for each in DISTRIBUTIONS_OF.get(environment, DISTRIBUTIONS[1:])
     ),
+    *(_peer(environment, model) for model in PEERS for environment in PEER_STEPS),
     *_on_blocks("blocks"),
+    *(_on_images("blocks", model, "multi-step") for model in PEERS),
     *(_inverse("blocks", "1-step", size=size) for size in SIZES if size != "1m"),
     *_on_blocks("blocks-continuous"),
 ]

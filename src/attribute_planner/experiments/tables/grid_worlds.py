@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from attribute_planner.experiments.runs import OURS, PUBLISHED, REACTIVE, Execution
+from attribute_planner.experiments.tables.blocks import PEERS, PEERS_NOTE
 from attribute_planner.experiments.tables.layout import Column, Quote, Row, Table, entry
 
 AP_SWITCHES, AP_CRAFTING = 83.1, 99.8
@@ -33,6 +34,18 @@ def _baselines(training: str, training_distribution: str, switches: float, craft
     return Row("REINFORCE", training, reinforce), Row("PPO", training, ppo)
 
 
+def _peer(label: str, model: str) -> Row:
+    """A baseline that the paper does not have, trained on the test tasks."""
+    return Row(
+        label,
+        "test tasks",
+        (
+            entry(f"switches-{model}-multi-step", "multi-step", REACTIVE),
+            entry(f"crafting-{model}-multi-step", "craft", REACTIVE),
+        ),
+    )
+
+
 TABLE = Table(
     "grid-worlds",
     "Grid worlds",
@@ -42,6 +55,7 @@ TABLE = Table(
         *_baselines("1-step", "1-step", 15.4, 26.0),
         *_baselines("test tasks", "multi-step", 0.0, 21.8),
         *_baselines("curriculum", "curriculum", 33.3, 51.5),
+        *(_peer(label, model) for label, model in PEERS.items()),
         replace(
             _planner("AP, trained and executed as published", "paper", PUBLISHED, published=True),
             below="Executed as published, the policy repeats a loop of observations until the time is up. The same "
@@ -55,6 +69,7 @@ TABLE = Table(
         "Optimiser, step size, discount, entropy bonus and number of steps are not in the paper either. Those of the "
         "agent as published come from a search on another seed (`experiments.published_search`).",
         "REINFORCE has the settings and the steps of the agent as published; PPO has the steps of ours.",
+        PEERS_NOTE,
     ),
     quote=Quote(
         "Trained as published, for 300 and 500 million steps, the agent solves {} % of the tasks on switches and {} % "
