@@ -270,6 +270,14 @@ def test_graph_shows_size_best_and_worst(run: Path, capsys: Printed):
     assert f"{said['sets']} attribute sets, {said['edges']} transitions" in capsys.readouterr().out
 
 
+def test_a_small_graph_is_listed_once(capsys):
+    assert main(["graph", "crafting", "--edges", "20"]) == 0
+    said = capsys.readouterr().out
+    assert "Best first" in said and "Worst" not in said
+    assert main(["graph", "crafting", "--edges", "3"]) == 0
+    assert "Worst" in capsys.readouterr().out
+
+
 def test_graph_exports_what_others_read(run: Path, tmp_path: Path, capsys: Printed):
     sizes = set()
     for suffix in (".graphml", ".json", ".dot", ".png"):

@@ -49,7 +49,11 @@ def graph(
         f"{described['sets']} attribute sets, {described['edges']} transitions, "
         f"mean probability {described['mean_probability']:.3f}"
     )
-    for title, rows in (("Best", described["best"]), ("Worst", described["worst"])):
+    if table.num_edges <= 2 * edges:
+        listed = {"Best first": describe_graph(table, table.num_edges)["best"]}
+    else:
+        listed = {"Best": described["best"], "Worst": described["worst"]}
+    for title, rows in listed.items():
         shown = [(row["from"], row["change"], f"{row['probability']:.3f}", round(row["attempts"], 1)) for row in rows]
         print_table(("from", "change", "c_π", "attempts"), shown, title)
     if plan is not None:
