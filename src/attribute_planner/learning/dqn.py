@@ -38,12 +38,14 @@ class DQNConfig:
     """Number of steps in the replay buffer and in the run directory; fewer if they need more than 2 GiB."""
     n_step: int = 10
     """Steps after which a return is bootstrapped, in the beginning."""
-    last_n_step: int = 1
-    """The same at the end. Many steps spread news fast, but blame the policy for what exploration did."""
+    last_n_step: int = 3
+    """The same at the end. Many steps spread news fast, but blame the policy for what exploration did; with a single
+    one, values become too high."""
     hindsight: float = 0.6
     """Share of steps, in the beginning, whose goal is a set that was reached later, not the one that was pursued."""
-    last_hindsight: float = 0.0
-    """The same at the end. Where chance plays a part, what was reached with luck seems better than it is."""
+    last_hindsight: float = 0.1
+    """The same at the end. Where chance plays a part, what was reached with luck seems better than it is; without any,
+    a policy may lose what it can do."""
     balanced: float = 0.5
     """Share of steps with goals in hindsight that are drawn by transitions, rare ones as often as others."""
     neighbours: float = 0.5
