@@ -27,8 +27,8 @@ SECONDS_TO_START = 60.0
 SECONDS_TO_SAVE = 10.0
 
 PORTS = range(20_000, 32_000)
-"""For the coordinator of JAX, which crashes if its port is taken. Higher ones are given to any connection, lower ones are
-used by Ray."""
+"""For the coordinator of JAX, which crashes if its port is taken. Higher ones are given to any connection, lower
+ones are used by Ray."""
 
 SECONDS_TO_NOTICE = 10.0
 """Within so long after a process has failed, Ray knows whether that is because another one is lost."""
