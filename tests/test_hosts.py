@@ -3,6 +3,7 @@
 import importlib.util
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,7 +17,7 @@ import pytest
 
 import attribute_planner as ap
 from attribute_planner.data.hosts import require_divisible
-from attribute_planner.environments.workers.hosts import needed_by_host
+from attribute_planner.environments.workers.hosts import free_port, needed_by_host
 from attribute_planner.errors import ConfigurationError, RunDirectoryError
 from attribute_planner.storage.run_directory import RunDirectory
 from tests.probes import RING, TINY, Hosted, new_ring
@@ -157,6 +158,16 @@ def test_a_host_has_a_core_and_all_gpus_of_its_machine():
         needed_by_host([small, large, {"CPU": 8.0}], 3, share_machines=False)
     with pytest.raises(ConfigurationError, match="num_hosts is 3, but this machine has 2 cores"):
         needed_by_host([{"CPU": 2.0}], 3, share_machines=True)
+
+
+def test_a_port_in_use_is_not_chosen():
+    with socket.socket() as used:
+        used.bind(("", 0))
+        used.listen()
+        port = used.getsockname()[1]
+        assert free_port([port, port + 1]) == port + 1
+        with pytest.raises(ConfigurationError, match=f"All ports from {port} to {port} are in use"):
+            free_port([port])
 
 
 def test_environments_that_cannot_be_divided_are_named(monkeypatch: pytest.MonkeyPatch):

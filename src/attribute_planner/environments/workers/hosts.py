@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import random
 import socket
 import threading
 import time
@@ -24,6 +25,10 @@ SECONDS_TO_START = 60.0
 """How long to wait until the machines have free cores and GPUs."""
 
 SECONDS_TO_SAVE = 10.0
+
+PORTS = range(20_000, 32_000)
+"""For the coordinator of JAX, which crashes if its port is taken. Higher ones are given to any connection, lower
+ones are used by Ray."""
 
 SECONDS_TO_NOTICE = 10.0
 """Within so long after a process has failed, Ray knows whether that is because another one is lost."""
@@ -123,10 +128,7 @@ class HostServer:
         """The name of this machine, its version of this package, and an address that is free for a coordinator."""
         import ray  # pyright: ignore[reportMissingImports]
 
-        address = ray.util.get_node_ip_address()
-        with socket.socket() as free:
-            free.bind((address, 0))
-            return platform.node(), package_version(), f"{address}:{free.getsockname()[1]}"
+        return platform.node(), package_version(), f"{ray.util.get_node_ip_address()}:{free_port(PORTS)}"
 
     def run(self, coordinator: str, num_hosts: int, index: int, task: Task) -> Outcome:
         """Connect this process with the others, and run the task."""
@@ -159,6 +161,15 @@ class HostServer:
     def save(self) -> None:
         """Save what the task has learned so far, while it runs."""
         save_all([])
+
+
+def free_port(ports: Sequence[int]) -> int:
+    """One of these ports at which nobody listens, by chance."""
+    for port in random.sample(ports, len(ports)):
+        with suppress(OSError), socket.socket() as probe:
+            probe.bind(("", port))
+            return port
+    raise ConfigurationError(f"All ports from {ports[0]} to {ports[-1]} are in use on {platform.node()}.")
 
 
 def _completed(ray: Any, hosts: list[Any], task: Task, show: Show, head: HeadWatch) -> Files:
