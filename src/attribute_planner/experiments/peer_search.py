@@ -24,6 +24,7 @@ CANDIDATES: dict[str, dict[str, tuple[str, ...]]] = {
         "10-step-returns": ("learning.n_step=10",),
         "long-horizon": ("learning.discount=0.995",),
         "more-updates": ("replay.replay_ratio=32",),
+        "warm": ("temperature=0.05",),
         "cold": ("temperature=0.005",),
         "goals-like-tasks": ("replay.whole=0",),
     },
