@@ -45,6 +45,26 @@ def find(records: AttemptRecord, seed: int = 0) -> list[Aliasing]:
     return find_aliasing(records, SPACE, key=jax.random.key(seed))
 
 
+def with_few_of_the_lamp(seed: int, chance_without: float) -> AttemptRecord:
+    """The door, and 24 attempts at the lamp, which succeed with the key and by some chance without it."""
+    random, door = np.random.default_rng(seed), hidden_bit(seed)
+    observation, key = noise(random, 24), np.arange(24) % 2 == 0
+    observation[:, HIDDEN] = key
+    lamp = attempts(observation, np.where(key, 0.95, chance_without), random, last_observation=np.float32(observation))
+    lamp = replace(lamp, target=np.tile(np.asarray(SPACE.pack(np.array(LEFT_LIT, np.int32))), (24, 1)))
+    parts = {
+        name: np.concatenate([getattr(door, name), getattr(lamp, name)])
+        for name in ("observation", "source", "target", "reached", "last_observation")
+    }
+    return AttemptRecord(**parts)
+
+
+@pytest.mark.parametrize(("chance_without", "also"), [(0.02, ("lamp from false to true with room=left",)), (0.95, ())])
+def test_a_change_with_few_attempts_is_named_if_they_confirm_the_split(chance_without: float, also: tuple):
+    found = [find(with_few_of_the_lamp(seed, chance_without), seed) for seed in FEW_SEEDS]
+    assert sum(len(each) == 1 and each[0].also == also for each in found) >= len(found) - 1
+
+
 def test_a_hidden_bit_is_found_with_its_component_and_threshold():
     assert sum(is_the_key(find(hidden_bit(seed), seed), hidden_bit(seed)) for seed in SEEDS) >= 19
 

@@ -2,7 +2,8 @@
 
 For every change with enough attempts of both outcomes, a split is found on one half of the attempts and tested on the
 other, and the other way round; both tests must be significant, corrected for the number of changes that are tested. If
-no change has enough attempts by itself, all are tested together: what is missing often decides several changes.
+no change has enough attempts by itself, all are tested together: what is missing often decides several changes. A split
+that was found with one change is then tested with the others, for which none is searched: fewer attempts suffice.
 """
 
 from collections.abc import Sequence
@@ -76,7 +77,8 @@ def find_aliasing(
         if whole is not None and is_convincing(whole, num_tests + 1):
             return _common_findings(records, groups, whole, component_name)
     findings = [_finding(records, each, component_name) for each in convincing]
-    return distinct(sorted(findings, key=lambda finding: -finding.failures_explained), records)
+    different = distinct(sorted(findings, key=lambda finding: -finding.failures_explained), records)
+    return [_with_confirmed(records, each, groups, random) for each in different]
 
 
 def examine(records: AttemptRecord, group: AttemptGroup, blocks: Blocks, random: np.random.Generator) -> Tested | None:
@@ -181,11 +183,29 @@ def _held_out(
     split = _fit(records, group, fitted, blocks, random)
     if split is None:
         return None
-    rows, stratum = group.rows[~fitted], group.stratum[~fitted]
+    return _evidence(records, group.rows[~fitted], group.stratum[~fitted], split, random)
+
+
+def _evidence(
+    records: AttemptRecord, rows: np.ndarray, stratum: np.ndarray, split: Split, random: np.random.Generator
+) -> Evidence | None:
+    """The evidence of attempts for a split; `None` if none of their strata is on both sides."""
     holds = np.asarray(split.holds(records.observation[rows]))
     counted = _independent(records, rows, holds, random)
     evidence = evidence_for(holds[counted], records.reached[rows[counted]], stratum[counted])
     return evidence if len(evidence.counts) else None
+
+
+def _with_confirmed(
+    records: AttemptRecord, found: Aliasing, groups: Sequence[AttemptGroup], random: np.random.Generator
+) -> Aliasing:
+    """The finding with the other changes whose attempts confirm its split."""
+    for group in (each for each in groups if each.words not in (found.change, *found.also)):
+        informative = _informative(records, group)
+        evidence = _evidence(records, informative.rows, informative.stratum, found.split, random)
+        if evidence is not None and evidence.p_value <= SIGNIFICANCE and evidence.auc[0] >= MIN_AUC:
+            found = found.with_change(group.words)
+    return found
 
 
 def _independent(
