@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import attribute_planner as ap
 from attribute_planner.transitions.estimators import (
     ESTIMATORS,
     PRIOR_ATTEMPTS,
@@ -14,6 +15,7 @@ from attribute_planner.transitions.estimators import (
     success_ratio,
     visit_frequency,
 )
+from tests.probes import partial_goal
 
 
 def statistics(
@@ -104,3 +106,24 @@ def test_estimates_converge_to_the_success_rate(name):
 def test_without_any_attempt_every_transition_is_as_likely_as_not():
     none = statistics(attempts=(0, 0, 0), successes=(0, 0, 0))
     assert posterior_mean(none).tolist() == grouped_posterior_mean(none).tolist() == [0.5, 0.5, 0.5]
+
+
+def unneeded_turns(count: int) -> int:
+    """How many plans for two of the switches turn another one: the agent that ships, random starts and goals."""
+    agent, random, turned = ap.load("switches"), np.random.default_rng(0), 0
+    table = agent.table
+    for _ in range(count):
+        start = table.values[random.integers(table.num_nodes)]
+        wanted = random.choice(len(table.space), 2, replace=False)
+        goal = partial_goal([int(random.integers(4)) if each in wanted else None for each in range(len(table.space))])
+        plan = agent.planner.plan(start, goal)
+        changed = np.flatnonzero((np.diff(plan.values, axis=0) != 0).any(axis=0))
+        turned += not set(changed.tolist()) <= set(wanted.tolist())
+    return turned
+
+
+def test_plans_turn_no_switch_that_the_goal_does_not_mention(monkeypatch: pytest.MonkeyPatch):
+    """All transitions of the switches succeed equally often, up to chance; by the counts alone, detours seem better."""
+    assert unneeded_turns(100) == 0
+    monkeypatch.setattr("attribute_planner.transitions.estimators.WEIGHTS", (2.0, 2.001))
+    assert unneeded_turns(100) > 10
