@@ -10,14 +10,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import cloudpickle
-
 from attribute_planner.agent import Agent
 from attribute_planner.configuration import TrainConfig
 from attribute_planner.data.hosts import is_first
 from attribute_planner.environments.interface import Environment, PureEnvironment
 from attribute_planner.environments.registry import make, source_of
 from attribute_planner.environments.workers.hosts import Files, Show, run_on_hosts
+from attribute_planner.environments.workers.sending import packed_environment, unpacked_environment
 from attribute_planner.errors import ConfigurationError, RunDirectoryError
 from attribute_planner.files.writing import write_bytes
 from attribute_planner.ranges import COUNT, check_number
@@ -48,7 +47,7 @@ class HostTraining:
     def __call__(self, show: Show) -> Files:
         """Train; the files of the agent in the first process, nothing in the others."""
         fix_threads(recorded_threads(self.run_dir, resume=self.resume))
-        env = cloudpickle.loads(self.env)
+        env = unpacked_environment(self.env)
         env = make(env) if isinstance(env, str) else env
         with TemporaryDirectory(prefix="attribute-planner-") as folder:
             run_dir = self.run_dir or Path(folder) / "run"
@@ -97,23 +96,14 @@ def train_on_hosts(
         announce(f"{env.name}: trains in {num_hosts} processes on the Ray cluster {cluster}.")
     display = UserDisplay(progress, logger)
     try:
-        files = run_on_hosts(cluster, num_hosts, replace(training, env=_packed(env)), show=display.show)
+        task = replace(training, env=packed_environment(source_of(env) or env, env.name))
+        files = run_on_hosts(cluster, num_hosts, task, show=display.show)
     finally:
         display.close()
     agent = _loaded(files, run_dir, env)
     if progress:
         announce(str(agent.report))
     return agent
-
-
-def _packed(env: Environment) -> bytes:
-    try:
-        return cloudpickle.dumps(source_of(env) or env)
-    except Exception as error:
-        raise ConfigurationError(
-            f"{env.name} cannot be sent to other machines ({type(error).__name__}: {error}). Give the name of a "
-            "function that makes it: module:function."
-        ) from error
 
 
 def _loaded(files: Files, run_dir: Path | None, env: Environment) -> Agent:

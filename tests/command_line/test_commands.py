@@ -344,7 +344,9 @@ def test_reproduce_lists_the_runs_of_a_table(capsys: Printed, tmp_path: Path):
     status, runs = run_json(capsys, "reproduce", "grid-worlds", "--dry-run", "--seeds", "2", "--records", records)
     assert status == 0
     assert {(each["environment"], each["model"]) for each in runs} == {
-        (environment, model) for environment in ("switches", "crafting") for model in ("planner", "reinforce", "ppo")
+        (environment, model)
+        for environment in ("switches", "crafting")
+        for model in ("planner", "reinforce", "ppo", "hindsight-dqn", "goal-cloning")
     }
     assert {each["seed"] for each in runs} == {0, 1}
     assert all(each["seconds"] > 0 and not each["recorded"] and "grid-worlds" in each["tables"] for each in runs)
