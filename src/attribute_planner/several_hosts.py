@@ -15,8 +15,13 @@ from attribute_planner.configuration import TrainConfig
 from attribute_planner.data.hosts import is_first
 from attribute_planner.environments.interface import Environment, PureEnvironment
 from attribute_planner.environments.registry import make, source_of
-from attribute_planner.environments.workers.hosts import Files, Show, run_on_hosts
-from attribute_planner.environments.workers.sending import packed_environment, unpacked_environment
+from attribute_planner.environments.workers.hosts import (
+    Files,
+    Show,
+    packed_environment,
+    run_on_hosts,
+    unpacked_environment,
+)
 from attribute_planner.errors import ConfigurationError, RunDirectoryError
 from attribute_planner.files.writing import write_bytes
 from attribute_planner.ranges import COUNT, check_number

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import platform
 import random
 import socket
@@ -12,7 +13,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, TypedDict
 
+import cloudpickle
+
 from attribute_planner import errors
+from attribute_planner.environments.faults import first_line
+from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.workers.cluster import LOCAL, connected, last_line
 from attribute_planner.environments.workers.head import HeadWatch
 from attribute_planner.environments.workers.remote import package_version
@@ -54,6 +59,22 @@ class Outcome(TypedDict):
 
     files: Files
     error: tuple[str, str] | None
+
+
+def packed_environment(env: Environment | str, name: str) -> bytes:
+    """An environment, or the function `module:function` that makes it, as bytes for other machines."""
+    try:
+        return cloudpickle.dumps(env)
+    except Exception as error:
+        raise ConfigurationError(
+            f"{name} cannot be sent to other machines ({type(error).__name__}: {first_line(str(error))}). Give the "
+            "name of a function that makes it: module:function."
+        ) from error
+
+
+def unpacked_environment(env: bytes) -> Environment | str:
+    """What another process has packed."""
+    return pickle.loads(env)
 
 
 def run_on_hosts(cluster: str, num_hosts: int, task: Task, *, show: Show) -> Files:

@@ -9,7 +9,6 @@ import cloudpickle
 
 from attribute_planner.environments.faults import first_line
 from attribute_planner.environments.gymnasium_bridge.bridge import Recipe
-from attribute_planner.environments.interface import Environment
 from attribute_planner.errors import ConfigurationError
 
 FUNCTIONS = ("make", "describe", "encode_observation")
@@ -36,22 +35,6 @@ def unpacked(recipe: bytes) -> Recipe:
     loaded, specs = pickle.loads(recipe)
     register(specs)
     return loaded
-
-
-def packed_environment(env: Environment | str, name: str) -> bytes:
-    """An environment, or the function `module:function` that makes it, as bytes for other machines."""
-    try:
-        return cloudpickle.dumps(env)
-    except Exception as error:
-        raise ConfigurationError(
-            f"{name} cannot be sent to other machines ({type(error).__name__}: {first_line(str(error))}). Give the "
-            "name of a function that makes it: module:function."
-        ) from error
-
-
-def unpacked_environment(env: bytes) -> Environment | str:
-    """What another process has packed."""
-    return pickle.loads(env)
 
 
 def registered() -> dict[str, Any]:

@@ -133,7 +133,7 @@ def planning(folder: str, attributes: int) -> dict[str, float]:
     start = np.zeros(attributes, np.int32)
     first, planner = on_processor(lambda: planned(Planner(table), start, goals[0]))
     rest = [on_processor(lambda goal=goal: planned(planner, start, goal))[0] for goal in goals[1:]]
-    memory = peak() - before
+    memory = max(peak() - before, 0)  # they are measured in different ways
     del planner
     # A copy of the table has calculated nothing yet.
     first = min([first, *(on_processor(lambda: planned(Planner(replace(table)), start, goals[0]))[0] for _ in AGAIN)])
