@@ -1,8 +1,8 @@
 """The search for the settings of the baselines that are not in the paper: DQN with hindsight and goal cloning.
 
 As in `published_search`, each candidate is trained with a seed that no table uses, and measured on tasks that this seed
-draws. The candidate that solves most tasks is the setting in `baseline_configs`. The others differ from it in one or
-two settings.
+draws. `preset` is the setting in `baseline_configs`; each of the others differs from it in one. The preset was chosen
+by shorter runs (docs/results.md); the candidates at full scale are not measured yet.
 
 `python -m attribute_planner.experiments.peer_search [RUN…]` trains and measures the candidates that are not recorded
 yet.
