@@ -44,6 +44,20 @@ def test_speed_is_measured_in_worker_processes(monkeypatch: pytest.MonkeyPatch):
     assert found["here"].rate > 0 and found["there"].rate > 0 and found["there"].learner > 0
 
 
+def test_weak_scaling_gives_every_worker_as_many_environments(monkeypatch: pytest.MonkeyPatch):
+    asked = []
+    monkeypatch.setattr(workers, "num_cores", lambda: 4)
+    monkeypatch.setattr(workers, "ours", lambda env, actor, *sizes: asked.append(sizes))
+    speeds = {"1": 100.0, "2": 190.0, "4": 300.0}
+    monkeypatch.setattr(
+        workers, "measured_speeds", lambda contexts: {name: workers.Speed(speeds[name], 1.0) for name in contexts}
+    )
+    lines = list(workers.measure_weak_scaling(busy_env.busy(0.01)))
+    assert asked == [(1, 8), (2, 16), (4, 32)]
+    assert [line.ratio for line in lines] == [1.0, 1.9, 3.0]
+    assert lines[2].name == "0.01 ms, 8 environments for each of 4 workers"
+
+
 def test_steps_of_ray_actors_stand_beside_those_of_processes(monkeypatch: pytest.MonkeyPatch):
     speeds = {"here": workers.Speed(1000.0, 50.0), workers.RAY: workers.Speed(500.0, 150.0)}
     monkeypatch.setattr(workers, "measured_speeds", lambda contexts: {name: speeds[name] for name in contexts})
@@ -57,8 +71,7 @@ def test_steps_of_ray_actors_stand_beside_those_of_processes(monkeypatch: pytest
 def test_processes_without_communication_step_their_share():
     env = busy_env.busy(0.01)
     with separate_processes(env, 2, 5) as play:
-        play(3)
-        play(2)
+        assert (play(3), play(2)) == (15, 10)
     given = packed(env.recipe, env.name), env.name, batch_layout(env, 2)
     no_communication.step_alone(*given, busy_env.EPISODE_STEPS + 1)
     rows = no_communication._rows(*given)

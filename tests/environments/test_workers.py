@@ -23,6 +23,7 @@ from attribute_planner.data.trajectories import Trajectories
 from attribute_planner.environments.workers import choice
 from attribute_planner.environments.workers import pool as pool_module
 from attribute_planner.environments.workers.choice import choose_num_workers
+from attribute_planner.environments.workers.process import WorkerProcess
 from attribute_planner.environments.workers.rows import shares
 from attribute_planner.environments.workers.running import worker_processes
 from attribute_planner.errors import ConfigurationError, EnvironmentFaultError
@@ -49,6 +50,19 @@ def test_steps_are_the_same_for_any_number_of_workers_which_import_no_jax(monkey
             found = play(env)
         for before, after in zip(jax.tree.leaves(expected), jax.tree.leaves(found), strict=True):
             assert np.array_equal(before, after), num_workers
+
+
+@pytest.mark.skipif(not hasattr(os, "SCHED_BATCH"), reason="Linux only")
+def test_workers_do_not_interrupt_the_learner():
+    env = walk()
+    with worker_processes(env, 1):
+        play(env)
+        pool = env.workers.running
+        assert pool is not None
+        (worker,) = pool.workers
+        assert isinstance(worker, WorkerProcess)
+        assert os.sched_getscheduler(worker.pid) == os.SCHED_BATCH
+    assert os.sched_getscheduler(0) == os.SCHED_OTHER
 
 
 def test_rows_are_divided_into_contiguous_shares():

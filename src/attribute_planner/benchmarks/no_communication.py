@@ -15,8 +15,8 @@ from attribute_planner.environments.workers.sending import packed, unpacked
 
 
 @contextmanager
-def separate_processes(env: Any, number: int, num_envs: int) -> Iterator[Callable[[int], None]]:
-    """A function that takes so many steps in `num_envs` environments, divided among processes that need nobody."""
+def separate_processes(env: Any, number: int, num_envs: int) -> Iterator[Callable[[int], int]]:
+    """A function that takes steps in each of `num_envs` environments, divided among processes that need nobody."""
     from attribute_planner.environments.gymnasium_bridge.vector_env import batch_layout
 
     recipe, forked = packed(env.recipe, env.name), multiprocessing.get_context("forkserver")
@@ -24,11 +24,12 @@ def separate_processes(env: Any, number: int, num_envs: int) -> Iterator[Callabl
     with ExitStack() as stack:
         pools = [stack.enter_context(ProcessPoolExecutor(1, forked)) for _ in layouts]
 
-        def play(length: int) -> None:
+        def play(length: int) -> int:
             pairs = zip(pools, layouts, strict=True)
             running = [pool.submit(step_alone, recipe, env.name, layout, length) for pool, layout in pairs]
             for each in running:
                 each.result()
+            return num_envs * length
 
         yield play
 

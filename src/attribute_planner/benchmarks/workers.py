@@ -41,14 +41,19 @@ SEPARATE = "processes without communication"
 RAY = "the same as Ray actors on this machine"
 ASYNC, SUBPROC = "Gymnasium's AsyncVectorEnv", "Stable-Baselines3's SubprocVecEnv"
 
-Play = Callable[[int], Any]
-"""Takes a number of steps in all environments."""
+ENVS_PER_WORKER, WEAK_MILLISECONDS = 8, 1.0
+"""Weak scaling: each worker has as much to do, whatever their number."""
+
+Play = Callable[[int], int]
+"""Takes a number of steps in each environment, and returns the number of steps in all of them together."""
 
 
 def measure() -> list[Measurement]:
-    """Each simulator with one worker, two and so on up to the number of cores, against one process and two peers."""
+    """Each simulator with one worker, two and so on up to the number of cores, against one process and two peers;
+    then weak scaling, Ray, and learning while the simulator runs."""
     envs = [*(busy(each) for each in MILLISECONDS), *_installed(minigrid)]
     lines = [line for env in envs for line in measure_env(env)]
+    lines += measure_weak_scaling(busy(WEAK_MILLISECONDS))
     lines += [line for milliseconds in RAY_MILLISECONDS for line in measure_ray(busy(milliseconds))]
     return [*lines, measure_overlap(busy(OVERLAP_MILLISECONDS))]
 
@@ -91,6 +96,16 @@ def measure_env(env: Any) -> Iterator[Measurement]:
     for against in (ASYNC, SUBPROC):
         yield rates(last, best.rate, found[against].rate if against in found else None, "steps/s", against)
     yield times(f"{last}, core time of the learner per step", best.learner, found[ASYNC].learner, "µs", ASYNC)
+
+
+def measure_weak_scaling(env: Any) -> Iterator[Measurement]:
+    """The speed with the same number of environments for each worker, against one worker."""
+    actor, numbers = _policy(env), worker_numbers(num_cores())
+    found = measured_speeds({str(each): ours(env, actor, each, ENVS_PER_WORKER * each) for each in numbers})
+    one = found[str(numbers[0])].rate
+    for number in numbers:
+        name = f"{env.name}, {ENVS_PER_WORKER} environments for each of {number} worker{'s' if number > 1 else ''}"
+        yield rates(name, found[str(number)].rate, one, "steps/s", "one worker")
 
 
 def measure_ray(env: Any) -> Iterator[Measurement]:
@@ -137,8 +152,7 @@ def measured_speeds(contexts: dict[str, Any]) -> dict[str, Speed]:
 
 def _speed(play: Play, length: int) -> Speed:
     began, began_core = time.perf_counter(), time.process_time()
-    play(length)
-    steps = NUM_ENVS * length
+    steps = play(length)
     return Speed(steps / (time.perf_counter() - began), 1e6 * (time.process_time() - began_core) / steps)
 
 
@@ -150,26 +164,27 @@ def _length_for(play: Play) -> int:
     return max(round(10 * SECONDS / (time.perf_counter() - began)), 10)
 
 
-def ours(env: Any, actor: ExplorationPolicy, num_workers: int) -> Any:
+def ours(env: Any, actor: ExplorationPolicy, num_workers: int, num_envs: int = NUM_ENVS) -> Any:
     """A rollout, which also records the steps with their attributes."""
-    return _playing(env, actor, lambda: worker_processes(env, num_workers))
+    return _playing(env, actor, lambda: worker_processes(env, num_workers), num_envs)
 
 
 def on_ray(env: Any, actor: ExplorationPolicy, num_workers: int) -> Any:
     """The same with Ray actors on this machine."""
-    return _playing(env, actor, lambda: cluster_workers(env, LOCAL, num_workers, NUM_ENVS))
+    return _playing(env, actor, lambda: cluster_workers(env, LOCAL, num_workers, NUM_ENVS), NUM_ENVS)
 
 
-def _playing(env: Any, actor: ExplorationPolicy, workers: Callable[[], Any]) -> Any:
+def _playing(env: Any, actor: ExplorationPolicy, workers: Callable[[], Any], num_envs: int) -> Any:
     @contextmanager
     def playing() -> Iterator[Play]:
         with workers():
-            envs, key = env.vector_env(NUM_ENVS), jax.random.key(1)
+            envs, key = env.vector_env(num_envs), jax.random.key(1)
             episodes = start(actor, envs, key=key)
 
-            def play(length: int) -> None:
+            def play(length: int) -> int:
                 nonlocal episodes
                 episodes, _ = advance(actor, envs, episodes, length, space=env.attributes, key=key)
+                return num_envs * length
 
             try:
                 yield play
@@ -193,11 +208,12 @@ def peer(env: Any, actor: ExplorationPolicy, make: Callable[[Any], Any]) -> Any:
         act = jax.jit(lambda observation, key: actor.act(None, observation, values, key=key)[1])
         observation = reset()
 
-        def play(length: int) -> None:
+        def play(length: int) -> int:
             nonlocal observation
             for number in range(length):
                 flat = np.asarray(observation).reshape(NUM_ENVS, -1).astype(env.observation.dtype)
                 observation = step(np.asarray(act(flat, jax.random.key(number))))
+            return NUM_ENVS * length
 
         try:
             yield play

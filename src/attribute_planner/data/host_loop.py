@@ -1,5 +1,6 @@
 """Steps of environments on the host, and of actors whose logic is Python."""
 
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import jax
@@ -43,11 +44,12 @@ def host_loop(
 ) -> tuple[Episodes, Trajectories]:
     """`advance`, one step after the other."""
     decide, observe_and_decide = _host_calls(actor)
+    which_active = actor.active  # once: a module makes its methods anew whenever one is asked for
     recorded, age, active, decision = [], np.array(episodes.age), None, None
     for number in range(first_step, first_step + length):
         if decision is None:
-            decision = decide(actor, episodes.memory, episodes.observation, episodes.attributes, key, number)
-            active = actor.active(decision.memory)
+            decision = decide(episodes.memory, episodes.observation, episodes.attributes, key, number)
+            active = which_active(decision.memory)
         if active is not None and not active.any():
             episodes = episodes._replace(memory=decision.memory)
             break
@@ -62,11 +64,11 @@ def host_loop(
         # The next decision is made at once. If an episode ends, it is made again with the first observation of the
         # next.
         seen = timestep.observation, attributes, timestep.terminated, truncated, timestep.states
-        memory, outcome, over, truncated, following = observe_and_decide(actor, decision.memory, seen, key, number + 1)
+        memory, outcome, over, truncated, following = observe_and_decide(decision.memory, seen, key, number + 1)
         kept = {"observation": episodes.observation, "snapshot": episodes.states, "nothing": None}[keep]
         ends = timestep.terminated, truncated
         recorded.append(Trajectories(kept, episodes.attributes, action, decision.info, attributes, *ends, outcome))
-        over, active = np.array(over), actor.active(memory)
+        over, active = np.array(over), which_active(memory)
         if active is not None:
             over &= active
         if over.any():
@@ -78,26 +80,32 @@ def host_loop(
 
 
 def _host_calls(actor: Actor) -> tuple[Any, Any]:
-    return (_decide, _observe_and_decide) if actor.traceable else (_decide_in_python, _observe_in_python)
+    """The functions that decide, and that observe a step and decide on the next one."""
+    if not actor.traceable:
+        return partial(_decide_in_python, actor), partial(_observe_in_python, actor)
+    # Networks are taken apart once per rollout: at each step, that takes longer than their computation.
+    parts, structure = jax.tree.flatten(actor)
+    decide, observe_and_decide = _compiled_calls(structure)
+    return partial(decide, parts), partial(observe_and_decide, parts)
 
 
-def _decide_now(
-    actor: Actor, memory: Any, observation: Observation, attributes: Any, key: Key, number: Any
-) -> Decision:
-    act_key, env_key, reset_key = jax.random.split(jax.random.fold_in(key, number), 3)
-    return Decision(*actor.act(memory, observation, attributes, key=act_key), env_key, reset_key)
+@lru_cache(maxsize=64)
+def _compiled_calls(structure: Any) -> tuple[Any, Any]:
+    """The functions for actors of the same structure; their first argument are the arrays of an actor."""
 
+    def decide(parts: list, memory: Any, observation: Observation, attributes: Any, key: Key, number: Any) -> Decision:
+        actor: Actor = jax.tree.unflatten(structure, parts)
+        act_key, env_key, reset_key = jax.random.split(jax.random.fold_in(key, number), 3)
+        return Decision(*actor.act(memory, observation, attributes, key=act_key), env_key, reset_key)
 
-@jax.jit
-def _observe_and_decide(actor: Actor, memory: Any, seen: tuple, key: Key, number: Any) -> tuple:
-    timestep = TimeStep(*seen)
-    memory, outcome = actor.observe(memory, timestep)
-    over, truncated = ends_of(actor, memory, timestep)
-    decision = _decide_now(actor, memory, timestep.observation, timestep.attributes, key, number)
-    return memory, outcome, over, truncated, decision
+    def observe_and_decide(parts: list, memory: Any, seen: tuple, key: Key, number: Any) -> tuple:
+        actor, timestep = jax.tree.unflatten(structure, parts), TimeStep(*seen)
+        memory, outcome = actor.observe(memory, timestep)
+        over, truncated = ends_of(actor, memory, timestep)
+        decision = decide(parts, memory, timestep.observation, timestep.attributes, key, number)
+        return memory, outcome, over, truncated, decision
 
-
-_decide = jax.jit(_decide_now)
+    return jax.jit(decide), jax.jit(observe_and_decide)
 
 
 def _decide_in_python(

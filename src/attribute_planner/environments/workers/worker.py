@@ -38,6 +38,7 @@ def main(channel: int, lifeline: int) -> None:
     lifeline: number of a pipe that nobody writes to; it ends when the learner's process does.
     """
     faulthandler.enable()
+    _yield_to_learner()
     WATCHDOG.limit = math.inf  # the learner's process limits the time
     for each in (channel, lifeline):
         os.set_inheritable(each, False)
@@ -58,6 +59,16 @@ def main(channel: int, lifeline: int) -> None:
                 return
             if message[0] == "end":
                 return
+
+
+def _yield_to_learner() -> None:
+    """Do not interrupt other processes to begin with a message.
+
+    Otherwise the first worker that is sent a message may take the core of the learner, which then sends the others
+    theirs too late.
+    """
+    if hasattr(os, "SCHED_BATCH"):  # Linux
+        os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 
 
 def _end_with(lifeline: int) -> None:
