@@ -60,7 +60,7 @@ def print_changes(episode: Episode) -> None:
     """Print the steps at which a colour changed or an attempt failed."""
     for step in episode.trace:
         if step.outcome != ON_THE_WAY:
-            target = {name: value for name, value in (step.aim or {}).items() if value != step.observed[name]}
+            target = {name: value for name, value in (step.target or {}).items() if value != step.observed[name]}
             shown = ", ".join(f"{name} → {value}" for name, value in target.items()) or "no plan"
             print(f"   step {step.step + 1:4d}: {shown} ({step.probability:.0%}): {step.outcome}")
 

@@ -50,7 +50,7 @@ def draw(agent: ap.Agent, episode: Episode, path: Path) -> None:
     """Write the timeline of an episode."""
     space, table, plan = episode.space, agent.table, episode.plan
     observed = [space.encode(step.observed) for step in episode.trace]
-    targets = [None if step.aim is None else space.encode(step.aim) for step in episode.trace]
+    targets = [None if step.target is None else space.encode(step.target) for step in episode.trace]
     edges = [table.edge(*pair) for pair in zip(plan.path, plan.path[1:], strict=False)]
     figure = draw_timeline(
         events_of(space, np.stack([*observed, episode.final]), targets),

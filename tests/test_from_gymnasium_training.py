@@ -106,7 +106,7 @@ def test_a_small_environment_is_learned(trained: tuple[ap.Agent, Path]):
     ]
     assert ap.evaluate(agent, "leave", episodes=50).success >= 0.95
     episode = agent.reach({"door_open": True}, seed=1)
-    assert episode.success and episode.trace[-1].aim == {"has_key": True, "door_open": True, "at_end": False}
+    assert episode.success and episode.trace[-1].target == {"has_key": True, "door_open": True, "at_end": False}
 
 
 def test_a_saved_agent_needs_its_environment_to_be_loaded(trained: tuple[ap.Agent, Path]):

@@ -165,7 +165,7 @@ def test_a_trace_tells_what_was_expected(run: tuple[Agent, Path]):
     episode = agent.reach({"n": 2}, seed=2)
     assert episode.success
     assert all(step.outcome == "arrived" and step.probability > 0.8 for step in episode.trace)
-    assert episode.trace[-1].aim == {"n": 2}
+    assert episode.trace[-1].target == {"n": 2}
 
 
 def test_a_loaded_agent_is_the_one_that_was_trained(run: tuple[Agent, Path]):

@@ -82,7 +82,7 @@ def test_every_set_is_reached_from_every_other_by_the_shortest_way():
 def test_the_trace_has_sets_targets_actions_and_outcomes():
     world = starting_at(RING, 1)
     episode = reach(world, world, RING_TABLE, 3)
-    assert [(step.step, step.observed, step.aim) for step in episode.trace] == [
+    assert [(step.step, step.observed, step.target) for step in episode.trace] == [
         (0, {"n": 1}, {"n": 2}),
         (1, {"n": 2}, {"n": 3}),
     ]
@@ -155,7 +155,7 @@ def test_the_published_execution_repeats_a_transition_that_is_not_available():
     episode = reach(FORK, FORK, HOPEFUL, 3, mode="paper", max_steps=60)
     assert (episode.success, episode.replans) == (False, 0)
     assert outcomes(episode) == [ARRIVED] + [ON_THE_WAY] * 59
-    assert {step.aim["n"] for step in episode.trace[1:] if step.aim} == {3}
+    assert {step.target["n"] for step in episode.trace[1:] if step.target} == {3}
 
 
 @pytest.mark.parametrize("mode", ["default", "no-observation-search", "no-time"])
@@ -197,7 +197,7 @@ def test_values_count_relative_to_the_usual_ones():
     """Where values are as low as usual, they tell nothing."""
     impossible = float(log_odds(np.zeros(1))[0])
     episode = valuing_agent(impossible).reach({"n": 3}, max_steps=60)
-    assert [step.aim["n"] for step in episode.trace[:2] if step.aim] == [1, 3]
+    assert [step.target["n"] for step in episode.trace[:2] if step.target] == [1, 3]
     assert episode.trace[1].probability == pytest.approx(0.9)
 
 
@@ -205,7 +205,7 @@ def test_values_of_the_present_state_spare_attempts_that_must_fail():
     agent = valuing_agent(0.0)
     episode = agent.reach({"n": 3}, max_steps=60)
     assert outcomes(episode) == [ARRIVED] * 4
-    assert [step.aim["n"] for step in episode.trace if step.aim] == [1, 0, 2, 3]
+    assert [step.target["n"] for step in episode.trace if step.target] == [1, 0, 2, 3]
     without = agent.reach({"n": 3}, max_steps=60, mode="no-state-success")
     assert without.success and DEVIATED in outcomes(without)
 
@@ -245,7 +245,7 @@ def test_after_a_deviation_the_path_leads_on_from_there():
     table = table_of(numbers(4), [((0,), (1,), 0.9), ((1,), (3,), 0.9), ((2,), (3,), 0.1)])
     episode = Agent(SLIPPERY, None, Confused(SLIPPERY), table, 3).reach("n=3")
     assert outcomes(episode) == [DEVIATED, ARRIVED]
-    assert [step.aim for step in episode.trace] == [{"n": 1}, {"n": 3}]
+    assert [step.target for step in episode.trace] == [{"n": 1}, {"n": 3}]
     assert (episode.success, episode.replans, episode.transitions) == (True, 1, 2)
     assert [step.replanned for step in episode.trace] == [True, False]
 
@@ -269,7 +269,7 @@ def test_an_attempt_holds_its_target_through_sets_that_promise_less():
     table = table_of(numbers(5), [((0,), (3,), 0.9), ((1,), (3,), 0.2), ((2,), (3,), 0.2)])
     episode = holding(table)
     assert outcomes(episode) == [ON_THE_WAY, ON_THE_WAY, ARRIVED]
-    assert [step.aim for step in episode.trace] == [{"n": 3}] * 3
+    assert [step.target for step in episode.trace] == [{"n": 3}] * 3
     assert (episode.success, episode.replans, episode.transitions) == (True, 0, 3)
     # As published, every change is replanned from.
     assert outcomes(holding(table, mode="paper")) == [DEVIATED, DEVIATED, ARRIVED]
@@ -279,7 +279,7 @@ def test_an_attempt_goes_on_unless_another_target_is_the_better_bet():
     # On the way to 2, set 1 is reached. Nothing is known of the way from there to 2.
     table = table_of(numbers(5), [((0,), (2,), 0.9), ((2,), (3,), 0.5), ((1,), (3,), 0.5)])
     episode = holding(table)
-    assert [step.aim for step in episode.trace] == [{"n": 2}, {"n": 3}, {"n": 3}]
+    assert [step.target for step in episode.trace] == [{"n": 2}, {"n": 3}, {"n": 3}]
     assert outcomes(episode) == [DEVIATED, ON_THE_WAY, ARRIVED]
     assert (episode.success, episode.replans) == (True, 1)
     # With as much known of both, the better one is pursued.
@@ -329,7 +329,7 @@ def test_in_an_unknown_set_the_change_of_the_nearest_set_is_made():
     episode = Agent(SLIPPERY, None, Confused(SLIPPERY), table, 3).reach("n=3", max_steps=60)
     # In 2 as in 1: two more, and no more than there are.
     assert (episode.success, outcomes(episode)) == (True, [DEVIATED, ARRIVED])
-    assert episode.trace[1].aim == {"n": 3}
+    assert episode.trace[1].target == {"n": 3}
 
 
 def test_failures_in_an_unknown_set_are_evidence_too():
@@ -338,8 +338,8 @@ def test_failures_in_an_unknown_set_are_evidence_too():
     episode = Agent(stuck, None, Confused(stuck), table, 3).reach("n=3", max_steps=30)
     assert not episode.success
     # In 2 as in 1: two up, as 1 → 3; after that has failed, one down, as 1 → 0.
-    assert [step.aim for step in episode.trace[1:4]] == [{"n": 3}] * 3
-    assert {"n": 1} in [step.aim for step in episode.trace[4:]]
+    assert [step.target for step in episode.trace[1:4]] == [{"n": 3}] * 3
+    assert {"n": 1} in [step.target for step in episode.trace[4:]]
 
 
 def test_the_end_of_the_environments_episode_ends_the_pursuit():

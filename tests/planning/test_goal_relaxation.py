@@ -60,7 +60,7 @@ def test_goals_beyond_the_table_are_reached_but_not_by_the_published_execution()
     for goal in (3, 4):
         episode = agent.reach({"n": goal})
         assert (episode.success, episode.plan.reachable) == (True, False)
-        assert [step.aim for step in episode.trace] == [{"n": number + 1} for number in range(goal)]
+        assert [step.target for step in episode.trace] == [{"n": number + 1} for number in range(goal)]
     paper = agent.reach({"n": 3}, mode="paper")
     assert (paper.success, paper.steps) == (False, 0)
 

@@ -83,7 +83,7 @@ def _print_episode(episode: Any) -> None:
     console.print(f"Plan: {episode.plan}")
     for step in episode.trace:
         if step.outcome != "on the way":
-            target = "" if step.aim is None else _difference(step.observed, step.aim)
+            target = "" if step.target is None else _difference(step.observed, step.target)
             console.print(f"  step {step.step + 1:4d}  {step.outcome:<13}  {target}")
     verdict = "Reached" if episode.success else "Not reached"
     console.print(f"{verdict} in {episode.steps} steps, with {episode.replans} replans.")

@@ -44,7 +44,7 @@ def gif_bytes(episode: Episode) -> bytes:
 def captioned_frames(episode: Episode) -> list[np.ndarray]:
     """The frames of an episode, each with the goal and the current target below it."""
     goal = f"goal: {episode.goal.text(episode.space)}"
-    captions = [(f"step {step.step}: {_target(step.observed, step.aim)}", INK) for step in episode.trace]
+    captions = [(f"step {step.step}: {_target(step.observed, step.target)}", INK) for step in episode.trace]
     verdict = ("reached", GOOD) if episode.success else ("not reached", BAD)
     captions = [*captions, (f"{verdict[0]} after {episode.steps} steps", verdict[1])]
     return [_with_caption(frame, goal, *caption) for frame, caption in zip(episode.frames, captions, strict=False)]

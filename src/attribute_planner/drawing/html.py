@@ -50,7 +50,7 @@ def episode_html(episode: Episode) -> str:
     goal = escape(goal_words(episode.goal, episode.space))
     head = f"<p><b>{goal}</b> <span style='color:{colour}'>{words}{reason}</span></p>"
     rows = [
-        (str(step.step + 1), escape(_difference(step.observed, step.aim)), escape(step.outcome))
+        (str(step.step + 1), escape(_difference(step.observed, step.target)), escape(step.outcome))
         for step in episode.trace
         if step.outcome != ON_THE_WAY
     ]

@@ -236,8 +236,8 @@ class ActiveEpisode:
         if self._trace is None:
             return
         space = self.plan.space
-        aim, probability = (None, 0.0) if expected is None else (space.decode(expected.values), expected.probability)
-        self._trace.append(TraceStep(self.steps - 1, space.decode(before), aim, probability, action, outcome, **noted))
+        target, probability = (None, 0.0) if expected is None else (space.decode(expected.values), expected.probability)
+        self._trace.append(TraceStep(self.steps - 1, space.decode(before), target, probability, action, outcome, **noted))
 
     def _reason(self) -> str:
         if self.claimed:

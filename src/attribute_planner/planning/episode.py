@@ -31,7 +31,7 @@ class TraceStep:
 
     step: its number, from 0.
     observed: the attribute set in which the action was taken, as detected by the agent.
-    aim: the target of the action; `None` if there was no plan.
+    target: the set that the action was to lead to; `None` if there was no plan.
     probability: the probability of that transition, zero if there was no plan.
     action: the action.
     outcome: one of the outcomes above.
@@ -42,7 +42,7 @@ class TraceStep:
 
     step: int
     observed: dict[str, Value]
-    aim: dict[str, Value] | None
+    target: dict[str, Value] | None
     probability: float
     action: Any
     outcome: str

@@ -69,7 +69,7 @@ def _frames(episode: Episode) -> list[dict[str, Any]]:
     for number in range(len(episode.trace) + 1):
         here = episode.trace[number] if number < len(episode.trace) else None
         values = episode.final if here is None else space.encode(here.observed)
-        target = None if here is None or here.aim is None else space.encode(here.aim)
+        target = None if here is None or here.target is None else space.encode(here.target)
         is_drawn = number < len(episode.frames) and (number % every == 0 or here is None)
         seen = {"image": image_url(episode.frames[number], compress_level=9)} if is_drawn else {}
         before = episode.trace[number - 1] if number else None

@@ -105,7 +105,7 @@ def event_json(space: AttributeSpace, step: TraceStep) -> dict[str, Any] | None:
     return {
         "kind": kind,
         "source": set_json(space.encode(step.observed)),
-        "target": None if step.aim is None else set_json(space.encode(step.aim)),
+        "target": None if step.target is None else set_json(space.encode(step.target)),
         "replanned": step.replanned or step.failed,
         "probability": step.probability,
         "posterior": step.posterior,
