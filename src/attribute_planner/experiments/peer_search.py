@@ -2,7 +2,7 @@
 
 As in `published_search`, each candidate is trained with a seed that no table uses, and measured on tasks that this seed
 draws. `preset` is the setting in `baseline_configs`; each of the others differs from it in one. The preset was chosen
-by shorter runs (docs/results.md); the candidates at full scale are not measured yet.
+by shorter runs; at full scale its temperature was compared with a higher one (docs/results.md), the others were not.
 
 `python -m attribute_planner.experiments.peer_search [RUN…]` trains and measures the candidates that are not recorded
 yet.

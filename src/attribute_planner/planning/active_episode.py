@@ -237,7 +237,9 @@ class ActiveEpisode:
             return
         space = self.plan.space
         target, probability = (None, 0.0) if expected is None else (space.decode(expected.values), expected.probability)
-        self._trace.append(TraceStep(self.steps - 1, space.decode(before), target, probability, action, outcome, **noted))
+        self._trace.append(
+            TraceStep(self.steps - 1, space.decode(before), target, probability, action, outcome, **noted)
+        )
 
     def _reason(self) -> str:
         if self.claimed:
