@@ -4,7 +4,16 @@ from dataclasses import dataclass
 import pytest
 
 from attribute_planner.errors import ConfigurationError
-from attribute_planner.ranges import BELOW_ONE, COUNT, FRACTION, POSITIVE, Range, check_seed, check_seeds, check_settings
+from attribute_planner.ranges import (
+    BELOW_ONE,
+    COUNT,
+    FRACTION,
+    POSITIVE,
+    Range,
+    check_seed,
+    check_seeds,
+    check_settings,
+)
 
 
 @pytest.mark.parametrize(

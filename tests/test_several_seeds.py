@@ -101,7 +101,7 @@ def test_mistakes_are_one_clear_line(wrong: dict[str, Any], message: str):
 
 
 def test_an_environment_that_is_not_written_in_jax_is_trained_seed_by_seed():
-    with pytest.raises(ConfigurationError, match="is not written in JAX.*start one run for each seed"):
+    with pytest.raises(ConfigurationError, match=r"is not written in JAX.*start one run for each seed"):
         ap.train_seeds(Hosted(RING), seeds=(0, 1))
 
 
