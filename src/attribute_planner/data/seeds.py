@@ -60,6 +60,8 @@ class Together:
         self.num_seeds = 0
         self._say = say
         self._changed = threading.Condition()
+        # One thread works at a time: programs of several devices must be started in the same order on each of them.
+        self._turn = threading.Lock()
         self._waiting: list[_Call] = []
         self._running = 0
         self._one_by_one = self.is_stopped = False
@@ -75,7 +77,8 @@ class Together:
         def train(number: int) -> None:
             _THREAD.seed = _Seed(self, number)
             try:
-                outcomes[number] = trainings[number]()
+                with self._turn:
+                    outcomes[number] = trainings[number]()
             except BaseException as error:
                 outcomes[number] = error
             finally:
@@ -97,11 +100,15 @@ class Together:
         return outcomes
 
     def wait_for(self, call: "_Call") -> Any:
-        """The result of a call, in the thread of its seed."""
-        with self._changed:
-            self._waiting.append(call)
-            self._changed.notify_all()
-            self._changed.wait_for(lambda: call.is_made or self.is_stopped)
+        """The result of a call, in the thread of its seed, which lets others work meanwhile."""
+        self._turn.release()
+        try:
+            with self._changed:
+                self._waiting.append(call)
+                self._changed.notify_all()
+                self._changed.wait_for(lambda: call.is_made or self.is_stopped)
+        finally:
+            self._turn.acquire()
         if not call.is_made:
             raise KeyboardInterrupt(STOPPED)
         if call.error is not None:
@@ -117,9 +124,10 @@ class Together:
 
     def _make(self, calls: list["_Call"]) -> None:
         """Make calls that are alike, and let their seeds continue."""
-        if not self._make_stacked(calls):
-            for call in calls:
-                call.make()
+        with self._turn:
+            if not self._make_stacked(calls):
+                for call in calls:
+                    call.make()
         with self._changed:
             for call in calls:
                 call.is_made = True
