@@ -37,6 +37,7 @@ LAYERS = {
     "recorder": 8,
     "training": 9,
     "several_hosts": 9,
+    "several_seeds": 9,
     "viewer": 8,
     "evaluation": 6,
     "experiments": 10,

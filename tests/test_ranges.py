@@ -4,7 +4,16 @@ from dataclasses import dataclass
 import pytest
 
 from attribute_planner.errors import ConfigurationError
-from attribute_planner.ranges import BELOW_ONE, COUNT, FRACTION, POSITIVE, Range, check_seed, check_settings
+from attribute_planner.ranges import (
+    BELOW_ONE,
+    COUNT,
+    FRACTION,
+    POSITIVE,
+    Range,
+    check_seed,
+    check_seeds,
+    check_settings,
+)
 
 
 @pytest.mark.parametrize(
@@ -74,3 +83,21 @@ def test_seeds_are_integers_of_32_bits(seed: object):
     with pytest.raises(ConfigurationError, match="seed must be"):
         check_seed(seed)
     check_seed(2**32 - 1)
+
+
+@pytest.mark.parametrize(
+    ("seeds", "message"),
+    [
+        ((), "seeds must have at least one seed"),
+        ((1, 2, 1), "seeds must differ; 1 is repeated"),
+        ((0, -1), "each of seeds must be at least zero; it is -1"),
+        ((0, 1.5), "each of seeds must be an integer; it is 1.5"),
+        (3, r"seeds must be a sequence of integers, such as \(0, 1, 2\); it is 3"),
+        ("012", "seeds must be a sequence of integers"),
+    ],
+)
+def test_several_seeds_are_different_ones(seeds: object, message: str):
+    with pytest.raises(ConfigurationError, match=message):
+        check_seeds(seeds)
+    check_seeds((0, 1, 2))
+    check_seeds(range(3))

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from attribute_planner.evaluation.evaluate import evaluate as evaluate
     from attribute_planner.planning.episode import Episode as Episode
     from attribute_planner.planning.plan import Plan as Plan
+    from attribute_planner.several_seeds import train_seeds as train_seeds
     from attribute_planner.training import load as load
     from attribute_planner.training import train as train
     from attribute_planner.transitions.table import TransitionTable as TransitionTable
@@ -63,6 +64,7 @@ PUBLIC = {
     "make": "environments.registry",
     "paper_config": "configuration",
     "train": "training",
+    "train_seeds": "several_seeds",
 }
 """The public names and their modules, which are imported when a name is first used."""
 

@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
@@ -91,6 +92,18 @@ def require_positive(name: str, value: Any) -> None:
 def check_seed(seed: Any) -> None:
     """An error unless `seed` can seed a random key."""
     check_number("seed", seed, SEED, whole=True)
+
+
+def check_seeds(seeds: Any) -> None:
+    """An error unless `seeds` are seeds of runs beside each other: at least one, none of them twice or negative."""
+    if isinstance(seeds, str) or not isinstance(seeds, Sequence):
+        raise ConfigurationError(f"seeds must be a sequence of integers, such as (0, 1, 2); it is {seeds!r}.")
+    if not seeds:
+        raise ConfigurationError("seeds must have at least one seed.")
+    for seed in seeds:
+        check_number("each of seeds", seed, Range(0, SEED.high), whole=True)
+    if repeated := sorted({seed for seed in seeds if list(seeds).count(seed) > 1}):
+        raise ConfigurationError(f"seeds must differ; {repeated[0]} is repeated.")
 
 
 SEED = Range(-(2**31), 2**32 - 1)

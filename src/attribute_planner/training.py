@@ -126,14 +126,17 @@ def train_on_this_host(
     *,
     seed: int,
     steps: int | None,
-    run_dir: Path,
+    run_dir: Path | None,
     config: TrainConfig | None,
     resume: bool,
     refine: bool,
     tensorboard: bool,
     display: Display,
 ) -> Agent:
-    """`train` in one of several processes that train together. Only the first one writes the run directory."""
+    """`train` in one of several processes or threads that train together.
+
+    Of several processes, only the first one writes the run directory.
+    """
     with run_lock(run_dir if is_first() else None, resume=resume):
         return _train(
             env, seed, steps, run_dir, config, resume, refine, False, tensorboard, display, None, None, no_workers

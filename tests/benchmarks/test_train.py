@@ -4,6 +4,7 @@ from dataclasses import replace
 import pytest
 
 from attribute_planner.benchmarks import train
+from attribute_planner.benchmarks.measuring import seconds_in_turn
 from attribute_planner.benchmarks.train import Epoch, EpochTimes
 from attribute_planner.configuration import TrainConfig, default_config
 
@@ -26,6 +27,12 @@ def test_the_time_until_attempts_succeed_ends_with_the_first_epoch_in_which_enou
     )
     (line,) = train._until_attempts_succeed("switches", epochs, 5.0)
     assert (line.ours, line.peer, line.unit) == (4.0, 8.0, "s")
+
+
+def test_what_is_compared_is_measured_in_turn():
+    calls: list[str] = []
+    seconds = seconds_in_turn(lambda: calls.append("a"), lambda: calls.append("b"), repeats=2)
+    assert "".join(calls) == "ababab" and len(seconds) == 2 and min(seconds) > 0
 
 
 def test_attempts_that_never_succeed_often_enough_have_no_line():

@@ -10,11 +10,13 @@ import networkx
 import pytest
 from PIL import Image
 
+import attribute_planner as ap
 from attribute_planner.command_line.commands import COMMANDS
 from attribute_planner.command_line.main import main
 from attribute_planner.environments.gridworld.switches import COLORS
 from attribute_planner.environments.registry import ENVIRONMENTS
 from attribute_planner.storage.run_directory import RunDirectory
+from tests.probes import ring_agent
 
 Printed = pytest.CaptureFixture[str]
 
@@ -108,6 +110,9 @@ def test_train_keeps_a_run_with_its_settings(run: Path):
         (["switches", "--set", "estimator.kind=3"], "no setting 'estimator.kind'"),
         (["switches", "--set", "practise"], "A setting has the form NAME=VALUE"),
         (["switches", "--set", "explore.bonus=large"], "no bonus 'large'"),
+        (["switches", "--seed", "0", "--seeds", "0", "1"], "--seeds cannot be combined with --seed"),
+        (["switches", "--seeds", "1", "1"], "seeds must differ; 1 is repeated"),
+        (["switches", "--seeds"], "seeds must have at least one seed"),
     ],
 )
 def test_mistakes_in_training_are_one_clear_line(arguments: list[str], message: str, tmp_path: Path, capsys: Printed):
@@ -137,6 +142,22 @@ def test_settings_cannot_be_changed_with_resume(run: Path, option: list[str], ca
     said = "--resume continues with the settings of the run: --set, --preset and --refine cannot"
     assert_one_clear_line(capsys, arguments, said)
     assert (run / "config.json").read_bytes() == before
+
+
+def test_several_seeds_train_into_directories_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Printed
+):
+    given: dict[str, Any] = {}
+
+    def train_seeds(env: ap.Environment, **arguments: Any) -> list[ap.Agent]:
+        given.update(arguments)
+        return [ring_agent()] * len(arguments["seeds"])
+
+    monkeypatch.setattr(ap, "train_seeds", train_seeds, raising=False)
+    arguments = ("train", "switches", "--seeds", "0", "2", "--steps", "1000", "--out", str(tmp_path))
+    status, said = run_json(capsys, *arguments)
+    assert (status, [each["run"] for each in said]) == (0, [str(tmp_path / "seed-0"), str(tmp_path / "seed-2")])
+    assert (given["seeds"], given["steps"], given["run_dir"]) == ((0, 2), 1000, tmp_path)
 
 
 def test_resuming_a_finished_run_says_what_it_holds(run: Path, capsys: Printed):
@@ -376,6 +397,7 @@ def test_reproduce_does_nothing_again_and_writes_the_report(capsys: Printed, tmp
         (["--runs", "paper-nobody"], "no run 'paper-nobody'"),
         (["--seeds", "0"], "seeds must be greater than zero"),
         (["--cores", "2"], "--cores needs --cluster"),
+        (["--together", "--processes", "2"], "--together cannot be combined with --processes"),
         (["--cluster", "local", "--memory", "0"], "memory must be greater than zero"),
         (["--cluster", "local", "--processes", "2"], "--processes cannot be combined with --cluster"),
         (["--cluster", "local", "--only-train"], "--only-train with --cluster needs --work"),

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from attribute_planner.data.seeds import num_together
 from attribute_planner.experiments import planner_run, running
 from attribute_planner.experiments import run_one as run_one_module
 from attribute_planner.experiments.records import is_recorded, read_record, write_record
@@ -188,6 +189,23 @@ def test_a_run_that_fails_stops_no_other(trained: Folders, tmp_path: Path):
     assert run_all([broken, RUN], Folders(tmp_path, trained.work), say=said.append) == [broken]
     assert "small-broken-0: failed" in said[0] and "explore.speed" in said[0]
     assert is_recorded(tmp_path, RUN)
+
+
+def test_the_seeds_of_a_row_train_together_and_are_measured_one_by_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    done: list[tuple[str, bool, int]] = []
+
+    def one(run: Run, folders: Folders, say: object, *, only_train: bool = False) -> None:
+        done.append((run.name, only_train, num_together()))
+        if run.seed == 1:
+            raise ValueError("a mistake")
+
+    monkeypatch.setattr(running, "run_one", one)
+    alone = replace(RUN, spec=replace(RUN_SPEC, name="other"))
+    runs = [*(replace(RUN, seed=seed) for seed in range(3)), replace(alone, seed=0)]
+    failed = run_all(runs, Folders(tmp_path, tmp_path), say=lambda line: None, together=True)
+    assert [run.name for run in failed] == ["small-probe-1"]
+    assert sorted(done[:3]) == [(f"small-probe-{seed}", True, 3) for seed in range(3)]
+    assert done[3:] == [(name, False, 1) for name in ("small-probe-0", "small-probe-2", "small-other-0")]
 
 
 def test_processes_are_used_and_their_failures_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

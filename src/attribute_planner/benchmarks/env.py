@@ -80,7 +80,7 @@ def acting_rate(env: PureEnvironment, num_envs: int, key: jax.Array) -> float:
 def learning_rate(env: ColoredSwitches, num_envs: int, key: jax.Array) -> float:
     """One epoch of practice by REINFORCE: attempts at neighbours and one update per rollout."""
     explore_key, policy_key, epoch_key = jax.random.split(key, 3)
-    table = _explored_table(env, explore_key)
+    table = explored_table(env, explore_key)
     per_rollout = num_envs * PractiseConfig.rollout_length
     rollouts = env.episode_steps // PractiseConfig.rollout_length
     config = PractiseConfig(
@@ -117,7 +117,8 @@ def exploring_rate(env: ColoredSwitches, key: jax.Array, *, counting: bool) -> f
     return steps / seconds(lambda: [play() for _ in range(rollouts)], repeats=9)
 
 
-def _explored_table(env: ColoredSwitches, key: jax.Array) -> TransitionTable:
+def explored_table(env: ColoredSwitches, key: jax.Array) -> TransitionTable:
+    """The transitions that one episode of random actions finds in each of 1,024 environments."""
     counts = TransitionCounts(env.attributes.num_words)
     trajectories = rollout(
         RandomActions(env), env.vector_env(1024), env.episode_steps, space=env.attributes, key=key, keep="nothing"

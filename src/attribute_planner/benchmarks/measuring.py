@@ -38,10 +38,18 @@ def times(name: str, ours: float, peer: float | None, unit: str, against: str) -
 
 def seconds(work: Callable[[], Any], repeats: int = 5) -> float:
     """The median time of a call in seconds, after one call that compiles."""
-    jax.block_until_ready(work())
+    return seconds_in_turn(work, repeats=repeats)[0]
+
+
+def seconds_in_turn(*works: Callable[[], Any], repeats: int = 5) -> list[float]:
+    """The same for several, which are called in turn: what else the machine does slows all of them."""
+    for work in works:
+        jax.block_until_ready(work())
     taken = []
     for _ in range(repeats):
-        start = time.perf_counter()
-        jax.block_until_ready(work())
-        taken.append(time.perf_counter() - start)
-    return float(np.median(taken))
+        taken.append([])
+        for work in works:
+            start = time.perf_counter()
+            jax.block_until_ready(work())
+            taken[-1].append(time.perf_counter() - start)
+    return np.median(taken, axis=0).tolist()

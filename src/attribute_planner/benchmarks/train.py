@@ -1,8 +1,9 @@
-"""`benchmark train`: the trainings that users run, at the presets' settings, against PPO from rejax."""
+"""`benchmark train`: the trainings that users run, at the presets' settings, against PPO from rejax; seeds together."""
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import jax
@@ -10,12 +11,17 @@ import numpy as np
 
 from attribute_planner import algorithm
 from attribute_planner.agent import Agent
-from attribute_planner.benchmarks.measuring import Measurement, rates, times
-from attribute_planner.configuration import TrainConfig, default_config
+from attribute_planner.benchmarks.env import explored_table
+from attribute_planner.benchmarks.measuring import Measurement, rates, seconds_in_turn, times
+from attribute_planner.configuration import PRESETS, TrainConfig, default_config
+from attribute_planner.data.seeds import Together
 from attribute_planner.environments.gridworld.crafting import Crafting
 from attribute_planner.environments.gridworld.switches import ColoredSwitches
 from attribute_planner.environments.registry import make
 from attribute_planner.evaluation.evaluate import evaluate
+from attribute_planner.phases.device_graph import device_graph
+from attribute_planner.phases.practise import Practised, practise_epoch
+from attribute_planner.training import announce
 
 PEER = "PPO from rejax: same environment, number of environments, rollout length and network size"
 SAME_STEPS = "PPO from rejax, for the same number of steps at its measured rate; its success is not measured"
@@ -29,7 +35,8 @@ TASKS = 500
 
 def measure() -> list[Measurement]:
     """Each environment of `TARGETS`, trained from scratch on the current device."""
-    return [line for name in TARGETS for line in measure_training(name, default_config(name))]
+    lines = [line for name in TARGETS for line in measure_training(name, default_config(name))]
+    return [*lines, measure_seeds()]
 
 
 def measure_training(name: str, config: TrainConfig) -> list[Measurement]:
@@ -50,6 +57,28 @@ def measure_training(name: str, config: TrainConfig) -> list[Measurement]:
         *_until_attempts_succeed(name, epochs, rate),
         _tasks_solved(name, agent),
     ]
+
+
+def measure_seeds(num_envs: int = 64, num_seeds: int = 4) -> Measurement:
+    """Steps per second of an epoch of practice of seeds together, against one seed alone; both in turn."""
+    env, (explore_key, *keys) = ColoredSwitches(), jax.random.split(jax.random.key(0), 1 + num_seeds)
+    table = explored_table(env, explore_key)
+    config = replace(PRESETS["switches"].practise, num_envs=num_envs, rollouts_per_epoch=5)
+    graph, steps = device_graph(table), num_envs * config.rollout_length * config.rollouts_per_epoch
+
+    def epoch(key: jax.Array) -> Practised:
+        policy = config.reacher.new_policy(env.spec, config.hidden_size, key=key)
+        practised = Practised(config.reacher.train_state(policy, env.spec, key=key), table, epoch=0, steps=0)
+        return practise_epoch(env, None, graph, None, config, practised, key=key)[0]
+
+    def together() -> list[Practised]:
+        outcomes = Together(announce).run([partial(epoch, key) for key in keys])
+        return [each for each in outcomes if isinstance(each, Practised)]
+
+    assert len(together()) == num_seeds
+    several, one = seconds_in_turn(together, partial(epoch, keys[0]))
+    title = f"switches, practising in {num_envs} environments, {num_seeds} seeds together"
+    return rates(title, num_seeds * steps / several, steps / one, "steps/s", "one seed alone")
 
 
 def _until_attempts_succeed(name: str, epochs: "EpochTimes", peer_rate: float | None) -> Iterator[Measurement]:

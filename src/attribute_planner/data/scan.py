@@ -2,12 +2,12 @@
 
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 
 from attribute_planner.data.devices import divided, replicated
 from attribute_planner.data.episodes import Episodes, Keep, ends_of
+from attribute_planner.data.seeds import batched
 from attribute_planner.data.trajectories import Actor, Trajectories
 from attribute_planner.environments.interface import PureEnvironment
 from attribute_planner.environments.vector_env import TimeStep, where_batch
@@ -80,7 +80,7 @@ def scan_steps(
     return episodes, trajectories
 
 
-compiled_scan = eqx.filter_jit(scan_steps)
+compiled_scan = batched(scan_steps)
 
 
 def _start_states(

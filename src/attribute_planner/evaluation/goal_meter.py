@@ -15,6 +15,7 @@ from attribute_planner.algorithm import Progress, agent_so_far
 from attribute_planner.aliasing.records import change_words
 from attribute_planner.attributes import AttributeSpace
 from attribute_planner.configuration import TrainConfig
+from attribute_planner.data.seeds import num_together
 from attribute_planner.environments.interface import Environment
 from attribute_planner.evaluation.random_goals import pursue_random_goals
 from attribute_planner.planning.episode import Episode
@@ -26,7 +27,7 @@ EPISODES = 32
 """Episodes of a measurement, at most; one for each environment of practice if those are fewer."""
 
 SHARE = 0.03
-"""Largest share of the time that measurements take."""
+"""Largest share of the time that measurements take, those of all seeds that train together."""
 
 FIRST_AFTER = 20.0
 """Seconds of training before the first measurement, whose duration is not known yet."""
@@ -60,7 +61,7 @@ class GoalMeter:
     def _is_due(self) -> bool:
         """Whether another measurement like the last one stays within its share of the time."""
         elapsed = time.monotonic() - self._started
-        return elapsed >= FIRST_AFTER and self._seconds + self._last_seconds <= SHARE * elapsed
+        return elapsed >= FIRST_AFTER and self._seconds + self._last_seconds <= SHARE / num_together() * elapsed
 
 
 def metrics_of(episodes: Sequence[Episode]) -> dict[str, Any]:

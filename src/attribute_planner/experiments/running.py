@@ -15,6 +15,8 @@ from functools import partial
 from itertools import groupby
 from pathlib import Path
 
+from attribute_planner.data.seeds import Together
+from attribute_planner.environments.interface import PureEnvironment
 from attribute_planner.experiments.cluster.resources import ClusterConfig
 from attribute_planner.experiments.cluster.running import run_on_cluster
 from attribute_planner.experiments.estimates import seconds_of
@@ -39,10 +41,13 @@ def run_all(
     *,
     only_train: bool = False,
     cluster: ClusterConfig | None = None,
+    together: bool = False,
 ) -> list[Run]:
     """Complete the runs that are not recorded yet, or only their training; returns those that failed.
 
     cluster: a Ray cluster whose machines do it, instead of this one.
+    together: whether runs that differ in their seed alone train together in this process (`data/seeds.py`); they are
+        measured one after the other.
     """
 
     def is_done(run: Run) -> bool:
@@ -64,7 +69,21 @@ def run_all(
         pieces = sorted(pieces_of(missing, processes), key=_seconds, reverse=True)
         run_in_processes(pieces, processes, start, is_done, say)
         return [run for run in missing if not is_done(run)]
-    return [run for run in missing if not _succeeds(run, folders, say, only_train)]
+    failed = _train_together(missing, folders, say) if together else []
+    return [run for run in missing if run in failed or not _succeeds(run, folders, say, only_train)]
+
+
+def _train_together(runs: Sequence[Run], folders: Folders, say: Say) -> list[Run]:
+    """Train the runs of each row together, where the planner is trained in a pure environment; those that failed."""
+    failed = []
+    for spec, row in groupby(runs, key=lambda run: run.spec):
+        alike = list(row)
+        if len(alike) == 1 or spec.is_baseline or not isinstance(alike[0].environment(), PureEnvironment):
+            continue
+        trainings = [partial(_succeeds, run, folders, say, only_train=True) for run in alike]
+        outcomes = Together(say).run(trainings)
+        failed += [run for run, succeeds in zip(alike, outcomes, strict=True) if succeeds is not True]
+    return failed
 
 
 def _succeeds(run: Run, folders: Folders, say: Say, only_train: bool) -> bool:
@@ -175,6 +194,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--records", type=Path, default=RECORDS, help="folder of the records")
     parser.add_argument("--work", type=Path, default=WORK, help="folder of the run directories")
     parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--together", action="store_true", help="train seeds of a row together; in one process only")
     parser.add_argument("--only-train", action="store_true", help="train without measuring")
     parser.add_argument("--dry-run", action="store_true", help="list the runs without running them")
     options = parser.parse_args(arguments)
@@ -188,7 +208,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     folders = Folders(options.records, options.work)
     with handled_signals("running") as signals:
         try:
-            failed = run_all(runs, folders, options.processes, _say, only_train=options.only_train)
+            failed = run_all(
+                runs, folders, options.processes, _say, only_train=options.only_train, together=options.together
+            )
         except KeyboardInterrupt:
             signals.say(signals.line())
             return signals.exit_code

@@ -15,6 +15,7 @@ import optax
 from jaxtyping import Float
 
 from attribute_planner.data.replay import GoalShares, ReplayBatch
+from attribute_planner.data.seeds import batched
 from attribute_planner.learning.policy_gradient import TrainState, weighted_mean
 from attribute_planner.models.policy import GoalPolicy
 from attribute_planner.ranges import COUNT, FRACTION, POSITIVE, STEP_SIZE, check_settings
@@ -112,7 +113,7 @@ def new_train_state(policy: GoalPolicy, config: ValueLearningConfig) -> TrainSta
     return TrainState(policy, optimiser_for(config).init(eqx.filter(policy, eqx.is_inexact_array)), policy)
 
 
-@eqx.filter_jit
+@batched
 def update(
     train_state: TrainState, batches: ReplayBatch, config: DQNConfig, *, rate: Float[jax.Array, ""]
 ) -> tuple[TrainState, dict]:

@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Float
 
+from attribute_planner.data.seeds import batched
 from attribute_planner.errors import ConfigurationError
 from attribute_planner.learning.policy_gradient import (
     RANGES,
@@ -70,7 +71,7 @@ def _clipped_gain(config: PPOConfig):
     return gain
 
 
-@eqx.filter_jit
+@batched
 def update(
     train_state: TrainState, batch: Batch, config: PPOConfig, *, remaining: float | Float[jax.Array, ""] = 1.0, key: Key
 ) -> tuple[TrainState, dict]:

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-import equinox as eqx
 import jax
 from jaxtyping import Float
 
+from attribute_planner.data.seeds import batched
 from attribute_planner.learning.policy_gradient import (
     RANGES,
     Batch,
@@ -46,7 +46,7 @@ def _gain(log_prob: jax.Array, log_prob_then: jax.Array, advantages: jax.Array) 
     return log_prob * advantages
 
 
-@eqx.filter_jit
+@batched
 def update(
     train_state: TrainState,
     batch: Batch,

@@ -14,6 +14,7 @@ import optax
 from jaxtyping import Float, Int
 
 from attribute_planner.data.replay import ReplayBatch
+from attribute_planner.data.seeds import batched
 from attribute_planner.environments.spaces import Action, Box, Observation
 from attribute_planner.environments.spec import EnvironmentSpec
 from attribute_planner.learning.dqn import DQNConfig, follow, optimiser_for, scaled
@@ -104,7 +105,7 @@ def new_train_state(
     return TrainState(policy, Optimisers(*map(optimiser.init, parts)), Critics(critic, critic, log_temperature))
 
 
-@eqx.filter_jit
+@batched
 def update(
     train_state: TrainState, batches: ReplayBatch, config: DQNConfig, *, rate: Float[jax.Array, ""], key: Key
 ) -> tuple[TrainState, dict]:

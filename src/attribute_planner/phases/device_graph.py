@@ -1,6 +1,7 @@
 """The explored graph on the device: look-up of attribute sets and random draws of neighbours, each in constant time."""
 
-from typing import NamedTuple
+from dataclasses import replace
+from typing import NamedTuple, Self
 
 import equinox as eqx
 import jax
@@ -9,13 +10,14 @@ import numpy as np
 from jaxtyping import Bool, Float, Int, UInt32
 
 from attribute_planner.attributes import AttributeSpace
+from attribute_planner.data.stacking import Growing
 from attribute_planner.transitions.model import TransitionModel
 from attribute_planner.transitions.numbering import UNKNOWN
 
 Key = jax.Array
 
 
-class DeviceGraph(eqx.Module):
+class DeviceGraph(Growing):
     """The sets and edges of a transition model as device arrays, in the order of its listing.
 
     words: packed sets.
@@ -64,6 +66,24 @@ class DeviceGraph(eqx.Module):
     def target_words(self, edge: Int[jax.Array, "*batch"]) -> UInt32[jax.Array, "*batch W"]:
         """The packed set that an edge leads to; meaningless for `UNKNOWN`."""
         return self.words[self.target[edge]]
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The numbers of sets, slots and edges."""
+        return len(self.words), len(self.slots), len(self.target)
+
+    def padded_to(self, sizes: tuple[int, ...]) -> Self:
+        num_nodes, num_slots, num_edges = sizes
+        more_sets, more_edges = (0, num_nodes - len(self.words)), (0, num_edges - len(self.target))
+        padded = (
+            jnp.pad(self.words, (more_sets, (0, 0))),
+            # A hash counts modulo the number of slots.
+            jnp.tile(self.slots, num_slots // len(self.slots)),
+            jnp.pad(self.row_starts, more_sets, mode="edge"),
+            *(jnp.pad(each, more_edges) for each in (self.target, self.threshold, self.alias)),
+        )
+        names = ("words", "slots", "row_starts", "target", "threshold", "alias")
+        return replace(self, **dict(zip(names, padded, strict=True)))
 
 
 def device_graph(model: TransitionModel, visit_exponent: float = 1.0, *, padded: bool = False) -> DeviceGraph:

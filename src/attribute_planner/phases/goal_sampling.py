@@ -1,14 +1,14 @@
 """Targets along plans: practice follows plans to distant sets, and so attempts the transitions that plans use."""
 
 from dataclasses import replace
-from typing import TypeVar
+from typing import Self, TypeVar
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, Int
 
+from attribute_planner.data.stacking import Growing
 from attribute_planner.planning.search import NOWHERE, Graph
 from attribute_planner.transitions.model import Listing, PractisedTransitions, TransitionModel
 from attribute_planner.transitions.numbering import UNKNOWN
@@ -25,7 +25,7 @@ SUBSTITUTES = 4
 """Number of them that an environment tries in turn if it is at its own, or has no path to it."""
 
 
-class FarSets(eqx.Module):
+class FarSets(Growing):
     """Distant sets, each with the paths to it.
 
     number: the sets.
@@ -61,6 +61,15 @@ class FarSets(eqx.Module):
         chosen = jnp.where(keeps, far, drawn.astype(jnp.int32))
         edge = ways[chosen, place]
         return chosen, jnp.where(edge == UNKNOWN, otherwise, edge)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The number of sets."""
+        return (self.edges.shape[1],)
+
+    def padded_to(self, sizes: tuple[int, ...]) -> Self:
+        more = sizes[0] - self.edges.shape[1]
+        return replace(self, edges=jnp.pad(self.edges, ((0, 0), (0, more)), constant_values=UNKNOWN))
 
 
 SPREAD = 17

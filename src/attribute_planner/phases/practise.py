@@ -201,8 +201,6 @@ def practise_epoch(
     if replay is not None:
         discount = value_discount(practised.table.listing(), config.max_attempt_steps)
         run = partial(replay_epoch, replay, log, discount)
-    size = (3, len(graph.target))
-    counts = jnp.zeros(size, jnp.int32) if replay is None else np.zeros(size)
     train_state, counts, metrics = on_this_host(
         run(
             env,
@@ -211,7 +209,6 @@ def practise_epoch(
             far,
             config,
             practised.train_state,
-            counts,
             jnp.int32(practised.steps),
             jnp.int32(rollouts),
             key,

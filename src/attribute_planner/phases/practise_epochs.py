@@ -12,6 +12,7 @@ from attribute_planner.data.attempt_log import AttemptLog
 from attribute_planner.data.replay import Replay, remember
 from attribute_planner.data.rollout import advance, start
 from attribute_planner.data.scan import scan_steps, start_pure
+from attribute_planner.data.seeds import batched
 from attribute_planner.data.trajectories import Trajectories
 from attribute_planner.environments.interface import Environment, PureEnvironment
 from attribute_planner.learning.finite import all_finite, require_finite
@@ -32,7 +33,7 @@ from attribute_planner.phases.temperatures import inverse_temperatures
 Key = jax.Array
 
 
-@eqx.filter_jit
+@batched
 def pure_epoch(
     env: PureEnvironment,
     detector: AttributeDetector | None,
@@ -40,7 +41,6 @@ def pure_epoch(
     far: FarSets | None,
     config: PractiseConfig,
     train_state: TrainState,
-    counts: jax.Array,
     steps: jax.Array,
     rollouts: jax.Array,
     key: Key,
@@ -75,7 +75,7 @@ def pure_epoch(
         """Until the last rollout, or an update that is not finite."""
         return (carry[0] < rollouts) & all_finite(carry[-1])
 
-    first = (jnp.int32(0), episodes, dynamic, counts)
+    first = (jnp.int32(0), episodes, dynamic, _no_counts(graph))
     shapes = eqx.filter_eval_shape(one, (*first, None))[-1]
     nothing = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), shapes)
     _, _, dynamic, counts, metrics = jax.lax.while_loop(continues, one, (*first, nothing))
@@ -89,7 +89,6 @@ def host_epoch(
     far: FarSets | None,
     config: PractiseConfig,
     train_state: TrainState,
-    counts: jax.Array,
     steps: jax.Array,
     rollouts: jax.Array,
     key: Key,
@@ -100,6 +99,7 @@ def host_epoch(
     # than half an episode, attempts may begin in the first half.
     last_start = env.episode_steps - min(config.max_attempt_steps, env.episode_steps // 2)
     actor = partial(_actor, graph, far, config, last_start=last_start)
+    counts = _no_counts(graph)
     envs, metrics = env.vector_env(config.num_envs), {}
     try:
         episodes = start(actor(train_state.policy), envs, key=start_key, detector=detector)
@@ -133,7 +133,6 @@ def replay_epoch(
     far: FarSets | None,
     config: PractiseConfig,
     train_state: TrainState,
-    counts: np.ndarray,
     steps: jax.Array,
     rollouts: jax.Array,
     key: Key,
@@ -146,6 +145,7 @@ def replay_epoch(
     envs, metrics = env.vector_env(config.num_envs), {}
     reacher, length = config.reacher, config.rollout_length
     learning, policy = LearningThread(config.overlap), train_state.policy
+    counts = np.zeros((3, len(graph.target)))
     replay.cut()
     try:
         episodes = start(actor(policy), envs, key=start_key, detector=detector)
@@ -180,6 +180,11 @@ def replay_epoch(
         learning.close()
         envs.close()
     return train_state, counts, metrics
+
+
+def _no_counts(graph: DeviceGraph) -> jax.Array:
+    """Attempts, successes and steps of each edge, before the first rollout."""
+    return jnp.zeros((3, len(graph.target)), jnp.int32)
 
 
 def _actor(
