@@ -37,8 +37,8 @@ def train_seeds(
 ) -> list[Agent]:
     """Train an agent for each of several seeds, together in one process.
 
-    The compiled calls of all seeds are one call, where the memory of the device allows it: one training with small
-    networks leaves a GPU mostly idle. Each agent is that of `train` with its seed, up to rounding.
+    The compiled calls of all seeds are one call, where the memory of the device allows it. Each agent is that of
+    `train` with its seed, up to rounding.
 
     env: the environment, or its name; it must be written in JAX (`PureEnvironment`).
     seeds: the random seeds.

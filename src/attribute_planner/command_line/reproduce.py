@@ -56,8 +56,7 @@ def reproduce(
         only_train: Train without measuring; another call, perhaps on another machine, can measure later.
         processes: Number of processes.
         together: Train the runs of a row that differ in their seed alone together in this process, where the
-            environment is written in JAX: faster on a GPU, where one training with small networks leaves it mostly
-            idle. They are measured one after the other.
+            environment is written in JAX. They are measured one after the other.
         records: Folder of the records, one file per run. Default: reproduction/records.
         work: Folder of the run directories. Default: runs/reproduce. Models that are already trained there are only
             measured.
