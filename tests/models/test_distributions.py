@@ -91,6 +91,25 @@ def test_points_in_a_box_never_leave_it_and_their_density_sums_to_one():
     assert float((drawn < 3.5).mean()) == pytest.approx(below, abs=0.05)
 
 
+def test_samples_come_with_their_density():
+    points = distribution_of(Box((0.0, -1.0), (4.0, 1.0)), jnp.array([[0.5, -0.3, 0.2, 0.1]]))
+    assert isinstance(points, SquashedNormal)
+    drawn, log_prob = points.sample_and_log_prob(key=jax.random.key(0))
+    assert (drawn == points.sample(key=jax.random.key(0))).all()
+    np.testing.assert_allclose(log_prob, points.log_prob(drawn), rtol=1e-4)
+
+
+def test_entropy_falls_where_samples_are_rounded_to_the_border_of_the_box():
+    def entropy(mean: jax.Array) -> jax.Array:
+        points = distribution_of(Box((-1.0,), (1.0,)), jnp.stack([mean, jnp.zeros(())])[None])
+        assert isinstance(points, SquashedNormal)
+        return -points.sample_and_log_prob(key=jax.random.key(0))[1][0]
+
+    assert float(entropy(jnp.float32(30.0))) == pytest.approx(-57, abs=2)
+    # The density is 1 / (1 − tanh²), whose logarithm has a slope of 2.
+    assert float(jax.grad(entropy)(jnp.float32(30.0))) == pytest.approx(-2.0)
+
+
 def test_a_choice_with_a_point_by_hand():
     choice = Categorical(jnp.log(jnp.array([[0.25, 0.75]])))
     points = Normal(jnp.array([[[[0.0]], [[10.0]]]]), jnp.log(jnp.array([[[[1.0]], [[2.0]]]])))

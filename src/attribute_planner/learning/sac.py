@@ -19,6 +19,7 @@ from attribute_planner.environments.spaces import Action, Box, Observation
 from attribute_planner.environments.spec import EnvironmentSpec
 from attribute_planner.learning.dqn import DQNConfig, follow, optimiser_for, scaled
 from attribute_planner.learning.policy_gradient import TrainState, weighted_mean
+from attribute_planner.models.distributions import SquashedNormal
 from attribute_planner.models.encoders import Encoder, encoder_for
 from attribute_planner.models.layers import Dense, Tower
 from attribute_planner.models.observation_scaling import ObservationStatistics, with_statistics
@@ -143,8 +144,9 @@ def one_update(
 
     def actor_loss(actor: GoalPolicy) -> tuple[jax.Array, jax.Array]:
         output = actor(batch.observation, batch.values, batch.goal)
-        action = output.sample(key=action_key)
-        entropy = -output.log_prob(action) - log_half_widths(critic.box)
+        assert isinstance(output.actions, SquashedNormal)
+        action, log_prob = output.actions.sample_and_log_prob(key=action_key)
+        entropy = -log_prob - log_half_widths(critic.box)
         log_value = jax.nn.log_sigmoid(both(critic, batch.observation, batch.values, batch.goal, action).min(axis=0))
         gain = log_value + jnp.exp(critics.log_temperature) * entropy
         error = jnp.square(output.baseline - jax.lax.stop_gradient(jnp.exp(log_value)))

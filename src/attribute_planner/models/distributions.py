@@ -86,22 +86,27 @@ class SquashedNormal(NamedTuple):
     half: Float[jax.Array, "*batch dimensions"]
 
     def sample(self, *, key: Key) -> jax.Array:
-        return self._squashed(self.mean + jnp.exp(self.log_std) * jax.random.normal(key, self.mean.shape))
+        return self.sample_and_log_prob(key=key)[0]
+
+    def sample_and_log_prob(self, *, key: Key) -> tuple[jax.Array, jax.Array]:
+        """A sample and its log density, which is exact also where the sample is rounded to the border of the box."""
+        raw = Normal(self.mean, self.log_std).sample(key=key)
+        return self.middle + self.half * jnp.tanh(raw), self._log_prob(raw)
 
     def mode(self) -> jax.Array:
         """The image of the mean."""
-        return self._squashed(self.mean)
+        return self.middle + self.half * jnp.tanh(self.mean)
 
     def log_prob(self, action: jax.Array) -> jax.Array:
-        raw = jnp.arctanh(jnp.clip((action - self.middle) / self.half, -INSIDE, INSIDE))
-        return Normal(self.mean, self.log_std).log_prob(raw) - jnp.sum(self._log_slope(raw), axis=-1)
+        return self._log_prob(jnp.arctanh(jnp.clip((action - self.middle) / self.half, -INSIDE, INSIDE)))
 
     def entropy(self) -> jax.Array:
         """To first order: the slope of the squashing at the mean. There is no closed form."""
         return Normal(self.mean, self.log_std).entropy() + jnp.sum(self._log_slope(self.mean), axis=-1)
 
-    def _squashed(self, raw: jax.Array) -> jax.Array:
-        return self.middle + self.half * jnp.tanh(raw)
+    def _log_prob(self, raw: jax.Array) -> jax.Array:
+        """The log density of the image of a point."""
+        return Normal(self.mean, self.log_std).log_prob(raw) - jnp.sum(self._log_slope(raw), axis=-1)
 
     def _log_slope(self, raw: jax.Array) -> jax.Array:
         """log of half · (1 − tanh²), without loss of precision far from 0."""
