@@ -297,6 +297,32 @@ def test_an_abandoned_attempt_is_evidence_for_the_share_of_steps_that_it_had():
     assert first.probability > first.posterior > float(EPISODE_MODEL.attempt(first.probability, np.array(1.0)))
 
 
+def test_who_comes_back_to_where_an_attempt_was_abandoned_has_seen_it_fail(monkeypatch: pytest.MonkeyPatch):
+    failures: list[tuple[int, int, float]] = []
+    monkeypatch.setattr(
+        Posterior,
+        "failed",
+        lambda self, source, target, share: failures.append((int(source[0]), int(target[0]), share)),
+    )
+    # On the way to 2 the agent comes to 1, from where it goes back to 0: that is part of another way to the goal.
+    world = graph_world(numbers(4), [((0,), 0, (1,)), ((1,), 0, (0,)), ((0,), 1, (3,))], start=(0,))
+    table = table_of(numbers(4), [((0,), (2,), 0.9), ((2,), (3,), 0.9), ((1,), (0,), 0.9), ((0,), (3,), 0.1)])
+    agent = Agent(world, None, Confused(world), table, max_attempt_steps=10, stop_on_any_change=False)
+    agent.reach("n=3", max_steps=2)
+    assert failures == [(0, 2, pytest.approx(0.1)), (0, 2, pytest.approx(0.9))]
+
+
+def test_observation_search_remembers_what_led_astray_until_it_arrives():
+    """Action 0, which the policy takes, leads from 0 to 1 and back; the way to 2 is action 1."""
+    world = graph_world(numbers(3), [((0,), 0, (1,)), ((1,), 0, (0,)), ((0,), 1, (2,))], start=(0,))
+    table = table_of(numbers(3), [((0,), (2,), 0.5), ((1,), (0,), 0.9), ((1,), (2,), 0.1)])
+    agent = Agent(world, None, Confused(world), table, max_attempt_steps=5, stop_on_any_change=False)
+    episode = agent.reach("n=2", max_steps=20)
+    assert [step.action for step in episode.trace] == [0, 0, 1]
+    assert episode.success
+    assert not agent.reach("n=2", max_steps=20, mode="no-observation-search").success
+
+
 def test_a_set_that_an_abandoned_attempt_left_is_not_worth_less(monkeypatch: pytest.MonkeyPatch):
     left: list[int] = []
     monkeypatch.setattr(Posterior, "left", lambda self, source: left.append(int(source[0])))

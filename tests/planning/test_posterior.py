@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from attribute_planner.environments.spaces import MixedAction
+from attribute_planner.planning import posterior as posterior_module
 from attribute_planner.planning.episode_model import EPISODE_MODEL, EpisodeModel
 from attribute_planner.planning.plan import Planner
 from attribute_planner.planning.posterior import Posterior, Published
@@ -68,6 +69,35 @@ def test_after_failures_another_way_is_taken():
     # After a second failure, 0 → 1 is available with probability 0.05.
     seen.failed(at(0), at(1))
     assert target_of(seen, 0, np.inf) == 2
+
+
+TWO_ROOMS = table_of(
+    numbers(5),
+    [((0,), (1,), 0.9), ((1,), (0,), 0.9), ((0,), (4,), 0.5), ((1,), (4,), 0.5), ((0,), (2,), 0.9), ((2,), (4,), 0.3)],
+)
+"""From 0 and from 1, which are next to each other, the goal 4 is reached in half of the attempts; from 0 also by 2."""
+
+
+def test_a_failure_counts_wherever_a_path_takes_the_transition():
+    sure = EpisodeModel(aliasing=0.9)
+    targets = []
+    for replans in (True, False):
+        seen = Posterior(Planner(TWO_ROOMS), partial_goal([4]), sure, replans=replans)
+        assert target_of(seen, 0) == 4
+        seen.failed(at(0), at(4))
+        assert target_of(seen, 0) == 1
+        seen.failed(at(1), at(4))
+        targets.append((target_of(seen, 0), target_of(seen, 1)))
+    # Without replanning the agent would go back and forth: each room seems as good as before from the other.
+    assert targets == [(2, 0), (1, 0)]
+
+
+def test_the_values_of_a_large_table_stay_as_they_were(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(posterior_module, "MOST_REPLANNED", TWO_ROOMS.num_edges - 1)
+    seen = Posterior(Planner(TWO_ROOMS), partial_goal([4]), EpisodeModel(aliasing=0.9))
+    before = seen.value(np.array([1]), LEFT)
+    seen.failed(at(1), at(4))
+    assert seen.value(np.array([1]), LEFT) == before
 
 
 def test_the_probability_of_a_target_is_that_of_training():

@@ -56,6 +56,7 @@ class ActiveEpisode:
         self._trace: list[TraceStep] | None = [] if record else None
         self._stop_on_any_change, self._success = stop_on_any_change, success
         self._waited, self._origin = 0, values
+        self._abandoned: dict[bytes, list[tuple[np.ndarray, np.ndarray, float]]] = {}
         self._option: Option | None = None
         self._target = self._next_target()
 
@@ -124,8 +125,14 @@ class ActiveEpisode:
         abandoned = outcome == DEVIATED and self._may_pass_sets
         failed = outcome in (DEVIATED, GAVE_UP) or (self._option is not None and outcome == ON_THE_WAY)
         if failed and expected is not None:
-            share = self._waited / self._t_max if abandoned and self._t_max is not None else 1.0
-            self.posterior.failed(self._origin - self._shift, expected.values - self._shift, min(share, 1.0))
+            share = min(self._waited / self._t_max, 1.0) if abandoned and self._t_max is not None else 1.0
+            attempt = self._origin - self._shift, expected.values - self._shift
+            self.posterior.failed(*attempt, share)
+            if share < 1:
+                self._abandoned.setdefault(self._origin.tobytes(), []).append((*attempt, 1 - share))
+        # Who comes back to where an attempt was abandoned has seen it fail.
+        for attempt in self._abandoned.pop(values.tobytes(), ()) if (values != before).any() else ():
+            self.posterior.failed(*attempt)
         posterior = self._posterior_of_attempt(expected)
         self.transitions += bool((values != before).any())
         if outcome in (ARRIVED, DEVIATED, LOST) and not abandoned:

@@ -1,5 +1,6 @@
 """`Execution`: the actor that carries out an executor in a batch of environments, one goal in each."""
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -44,14 +45,14 @@ class Memory:
     usual: the usual log odds of the values of each edge (`planning.state_success`), if they are used.
     observed: the observations as bytes, where they are searched; empty elsewhere.
     action: the last actions.
-    searches: the observation search of each.
+    searches: the observation searches of each, by target.
     frames: images of each, if they are kept.
     """
 
     episodes: list[ActiveEpisode]
     goals: Goal
     belief: Belief
-    searches: list[ObservationSearch]
+    searches: list[defaultdict[bytes, ObservationSearch]]
     frames: list[list[np.ndarray]]
     usual: np.ndarray | None = None
     observed: list[bytes] = field(default_factory=list)
@@ -103,10 +104,10 @@ class Execution(Actor[Memory | None]):
             action = jax.tree.map(lambda leaf, i=i: leaf[i].tolist(), memory.action)
             success = self._success(memory.usual, timestep.observation, memory.belief, i)
             episode.advance(memory.belief.values[i], float(p_goal[i]), bool(timestep.over[i]), action, success)
-            if (episode.target != target).any():
-                memory.searches[i] = ObservationSearch()
+            if (memory.belief.values[i] == target).all():
+                memory.searches[i].pop(target.tobytes(), None)  # what led there may do so again
             elif observed:
-                memory.searches[i].remember(memory.observed[i], action, observed[i])
+                memory.searches[i][target.tobytes()].remember(memory.observed[i], action, observed[i])
             self._film(memory, i)
         self._stop_those_done(memory)
         if self.watch is not None:
@@ -131,7 +132,7 @@ class Execution(Actor[Memory | None]):
             self._episode(goal, belief.values[i], float(p_goal[i]), self._success(usual, observation, belief, i))
             for i, goal in enumerate(self.goals)
         ]
-        searches, frames = [ObservationSearch() for _ in episodes], [[] for _ in episodes]
+        searches, frames = [defaultdict(ObservationSearch) for _ in episodes], [[] for _ in episodes]
         memory = Memory(episodes, goals, belief, searches, frames, usual)
         for i in range(len(episodes)):
             self._film(memory, i)
@@ -169,7 +170,9 @@ class Execution(Actor[Memory | None]):
 
     def _posterior(self, goal: Goal) -> Posterior:
         model = episode_model(self.executor, self.parts.conduct, deterministic=self.parts.deterministic)
-        return Published(self.planner, goal) if model is None else Posterior(self.planner, goal, model)
+        if model is None:
+            return Published(self.planner, goal)
+        return Posterior(self.planner, goal, model, replans=self.executor.replanning)
 
     def _film(self, memory: Memory, i: int) -> None:
         if self.camera is not None:
@@ -195,7 +198,8 @@ class Execution(Actor[Memory | None]):
             least = log_probs.max(axis=1, keepdims=True) + np.log(LEAST_VALUE) / temperature
             log_probs = np.where(log_probs >= least, log_probs, -np.inf)
         for i in np.flatnonzero(_active(memory) & (targets[:, 0] != NO_VALUE)).tolist():
-            action[i] = memory.searches[i].decide(memory.observed[i], log_probs[i], int(action[i]))
+            search = memory.searches[i][targets[i].tobytes()]
+            action[i] = search.decide(memory.observed[i], log_probs[i], int(action[i]))
         return action
 
     def _stop_those_done(self, memory: Memory) -> None:

@@ -20,6 +20,8 @@ class Executor:
 
     model: EpisodeModel | None = EPISODE_MODEL
     """The evidence model of failed attempts; `None` to ignore them, as published."""
+    replanning: bool = True
+    """Whether a failed attempt lowers the values of all sets whose path takes the transition."""
     timed: bool = True
     """Whether plans take the duration of transitions and the remaining steps into account."""
     lookahead: bool = True
@@ -41,6 +43,7 @@ class Executor:
 EXECUTORS: dict[str, Executor] = {
     "paper": Executor(
         model=None,
+        replanning=False,
         timed=False,
         lookahead=False,
         model_error=False,
@@ -51,6 +54,7 @@ EXECUTORS: dict[str, Executor] = {
         state_success=False,
     ),
     "default": Executor(),
+    "no-replanning": Executor(replanning=False),
     "no-time": Executor(timed=False),
     "no-lookahead": Executor(lookahead=False),
     "trust-model": Executor(model_error=False),

@@ -12,9 +12,13 @@ from attribute_planner.attributes import Goal
 from attribute_planner.environments.spaces import Action
 from attribute_planner.planning.episode_model import EPISODE_MODEL, EpisodeModel
 from attribute_planner.planning.plan import Planner
-from attribute_planner.planning.search import NOWHERE
+from attribute_planner.planning.search import NOWHERE, Distances, Graph
 from attribute_planner.planning.state_success import Success
 from attribute_planner.transitions.numbering import UNKNOWN
+
+MOST_REPLANNED = 20_000
+"""Number of transitions up to which failures change the values of all sets that lead there. In larger tables, in which
+a search takes long, they change those of the set alone."""
 
 Failures = Callable[[np.ndarray], np.ndarray]
 """From targets `[K, A]` to how often each failed `[K]`."""
@@ -33,15 +37,21 @@ class Target(NamedTuple):
 class Posterior:
     """The evidence of one episode, and the values that follow from it and from a planner's distances to the goal.
 
-    A failed attempt lowers the probability of the transition. Leaving a set lowers its value: a good path visits no set
-    twice, so if the agent returns to a set, the path from there did not work. An action that was already taken from the
-    same set also has a lower probability: if two actions lead to the same set, the other one may lead to another of its
-    states.
+    A failed attempt lowers the probability of the transition, and the values of sets whose path takes it. Leaving a set
+    lowers its value: a good path visits no set twice, so if the agent returns to a set, the path from there did not
+    work. An action that was already taken from the same set also has a lower probability: if two actions lead to the
+    same set, the other one may lead to another of its states.
+
+    replans: whether failures change the values of other sets than that in which they happened.
     """
 
-    def __init__(self, planner: Planner, goal: Goal, model: EpisodeModel = EPISODE_MODEL) -> None:
-        self._planner, self._model = planner, model
+    def __init__(
+        self, planner: Planner, goal: Goal, model: EpisodeModel = EPISODE_MODEL, *, replans: bool = True
+    ) -> None:
+        self._planner, self._model, self._goal = planner, model, goal
         self._distances = planner.distances(goal)
+        self._replans = replans and planner.listing.num_edges <= MOST_REPLANNED
+        self._news = False
         self._failures: dict[bytes, list[tuple[np.ndarray, float]]] = {}
         self._departures: Counter[int] = Counter()
         self._taken: dict[bytes, list[Any]] = {}
@@ -56,6 +66,7 @@ class Posterior:
         share: the share of the longest attempt that it had; less than 1 if it was abandoned.
         """
         self._failures.setdefault(source.tobytes(), []).append((target, share))
+        self._news = self._replans
 
     def took(self, source: Int[np.ndarray, " A"], action: Any) -> None:
         """An action was taken from a set."""
@@ -89,9 +100,24 @@ class Posterior:
 
     def value(self, numbers: Int[np.ndarray, " K"], left: Float[np.ndarray, " K"] | float) -> Float[np.ndarray, " K"]:
         """The probability of reaching the goal in time from each set, with `left` steps remaining there."""
-        value = self._distances.value(numbers, left)
+        value = self._ways().value(numbers, left)
         departures = np.array([self._departures.get(number, 0) for number in numbers.tolist()], float)
         return np.where(departures > 0, self._model.attempt(value, departures), value)
+
+    def _ways(self) -> Distances:
+        """The ways to the goal, given the failures so far."""
+        if self._news:
+            graph, listing = self._planner.graph, self._planner.listing
+            success = listing.probability.copy()
+            for source, failed in self._failures.items():
+                values = np.frombuffer(source, failed[0][0].dtype)
+                number = listing.number_of(values)
+                if number != UNKNOWN:
+                    row = listing.edges_of(number)
+                    failures = self.failures(values, listing.values_of(listing.target[row]))
+                    success[row] = self._model.attempt(success[row], failures)
+            self._distances, self._news = Graph(listing, graph.horizon, success).to_goal(self._goal), False
+        return self._distances
 
     def next_target(
         self,

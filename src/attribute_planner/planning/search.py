@@ -1,6 +1,6 @@
 """Search on a transition model: from every attribute set the cheapest way to a goal, exact on a listed model."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -45,10 +45,17 @@ class Distances:
     @cached_property
     def steps(self) -> Float[np.ndarray, " N"]:
         """Expected environment steps along the best path; 0 at the goal and where there is no path."""
+        return self.sum_along(self.graph.attempt_steps)
+
+    def sum_along(self, of: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Float[np.ndarray, " N"]:
+        """The sum along the best path of what `of` says of each transition; 0 at the goal and where there is no path.
+
+        of: takes the sets `[n]` in which transitions begin, and those in which they end.
+        """
         on_a_path = np.flatnonzero(self.successor != NOWHERE)
         total, onward = np.zeros(len(self.cost)), np.arange(len(self.cost))
         onward[on_a_path] = self.successor[on_a_path]
-        total[on_a_path] = self.graph.attempt_steps(on_a_path, onward[on_a_path])
+        total[on_a_path] = of(on_a_path, onward[on_a_path])
         # Pointer jumping: after k rounds, `total` covers 2^k transitions.
         while (onward[onward] != onward).any():
             total, onward = total + total[onward], onward[onward]
@@ -68,10 +75,14 @@ class Graph:
     """A listed transition model with the cost of each transition. Each goal takes one Dijkstra on the reversed graph.
 
     horizon: number of steps of an episode, for the cost of durations; infinite to ignore durations.
+    probability: that of each transition; by default c_π.
     """
 
-    def __init__(self, model: TransitionModel, horizon: float = np.inf) -> None:
+    def __init__(
+        self, model: TransitionModel, horizon: float = np.inf, probability: Float[np.ndarray, " E"] | None = None
+    ) -> None:
         self.listing, self.horizon = model.listing(), horizon
+        self.probability = self.listing.probability if probability is None else probability
 
     @cached_property
     def cost(self) -> Float[np.ndarray, " E"]:
@@ -80,7 +91,7 @@ class Graph:
 
     def _costs(self) -> Float[np.ndarray, " E"]:
         steps = self.listing.steps if np.isfinite(self.horizon) else None
-        cost = edge_cost(self.listing.probability, steps, self.horizon)
+        cost = edge_cost(self.probability, steps, self.horizon)
         cost += TIE_BREAKER
         return cost
 
