@@ -1,9 +1,9 @@
 """Observation search: leads a policy out of a loop within one attribute set.
 
-At a new observation the policy acts. When an observation repeats within an attempt, the best untried action is taken:
-the one with the highest log probability under the policy, at this observation or at another known one, minus a cost for
-the steps to get there. If an action has led from one observation to two others, the environment is stochastic, and the
-search is switched off for it.
+At a new observation the policy acts. When an observation repeats on the way to a target, the best untried action is
+taken: the one with the highest log probability under the policy, at this observation or at another known one, minus a
+cost for the steps to get there. If an action has led from one observation to two others, the environment is stochastic,
+and the search is switched off for it.
 """
 
 from collections import deque
