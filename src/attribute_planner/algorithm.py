@@ -24,7 +24,7 @@ from attribute_planner.phases.explore import Explored, explore
 from attribute_planner.phases.forward_model import FittedForwardModel, add_model_edges, fit_forward_model
 from attribute_planner.phases.offline import practise_offline
 from attribute_planner.phases.practise import Practised, practise
-from attribute_planner.phases.refine import refine_attributes
+from attribute_planner.phases.refine import HiddenAttribute, attributes_on_the_way, missing_attributes, with_attributes
 from attribute_planner.planning.executor import NOTHING_MEASURED, Conduct
 from attribute_planner.transitions.counting import TransitionCounts, merged
 from attribute_planner.transitions.model import TransitionModel
@@ -125,18 +125,27 @@ def train(
             log=log,
             watch=watch,
         )
-        # Optional: missing attributes, found in the attempts of the first half.
-        if config.refine and replay is not None and number + 1 == config.rounds // 2:
-            refined = refine_attributes(
-                env, explored, practised, replay, log, config.explore, config.practise, config.estimator, key=refine_key
+        # Optional: hidden attributes, found in the attempts of the first half.
+        number_key = jax.random.fold_in(refine_key, number)
+        findings = hidden_attributes(env, config, replay, log, number, key=number_key)
+        if findings and replay is not None:
+            refined = with_attributes(
+                findings,
+                env,
+                explored,
+                practised,
+                replay,
+                config.explore,
+                config.practise,
+                config.estimator,
+                key=number_key,
             )
-            if refined is not None:
-                # A run that is resumed from here continues with the next round.
-                refined = refined._replace(explored=refined.explored._replace(round_number=number + 1))
-                env, explored, practised, _ = refined
-                watch("refine", 1.0, {"findings": [each.message for each in refined.findings]}, refined)
-                detected = detect(env, config.detect, key=detect_key, watch=watch)
-                detector = detected.detector if detected else None
+            # A run that is resumed from here continues with the next round.
+            refined = refined._replace(explored=refined.explored._replace(round_number=number + 1))
+            env, explored, practised, _ = refined
+            watch("refine", 1.0, {"findings": [each.message for each in findings]}, refined)
+            detected = detect(env, config.detect, key=detect_key, watch=watch)
+            detector = detected.detector if detected else None
     assert explored is not None and practised is not None
     table = final_table(possible_transitions(env, seen(explored, practised), config), practised.table)
     if fitted_model is not None and config.adds_model_edges:
@@ -182,6 +191,18 @@ def train_offline(
     )
     table = final_table(possible, practised.table)
     return agent_of(env, config, None, practised.train_state.policy, table)
+
+
+def hidden_attributes(
+    env: Environment, config: TrainConfig, replay: Replay | None, log: AttemptLog, number: int, *, key: Key
+) -> list[HiddenAttribute]:
+    """The hidden attributes to add after a round: waypoints in the first half, missing ones at its end."""
+    done = number + 1
+    if replay is None or done > config.rounds // 2:
+        return []
+    if config.refine and done == config.rounds // 2:
+        return [*missing_attributes(env, replay, log, key=key)]
+    return [*attributes_on_the_way(env, replay, log, key=key)] if config.waypoints else []
 
 
 def first_round(explored: Explored | None, config: TrainConfig) -> int:

@@ -38,6 +38,8 @@ class TrainConfig:
     """Number of rounds, each of exploration and practice; 1 in the paper."""
     refine: bool = False
     """Whether to search for missing attributes after half of the rounds, and to add them as hidden attributes."""
+    waypoints: bool = False
+    """Whether to add hidden attributes on the way, in the first half of the rounds, where attempts seldom succeed."""
     estimator: str = "posterior"
     """Estimator of c_π from attempts and successes: `ratio` (the paper's), `posterior`, `alike` (edges with the same
     change share evidence), or `visits` (the paper's ablation)."""
@@ -110,6 +112,7 @@ HOST = TrainConfig(
         goal_sampling="planned",
     ),
     rounds=20,
+    waypoints=True,
 )
 """For environments without a preset, which usually run on the host: few environments, many updates per step."""
 

@@ -77,16 +77,24 @@ def test_exploration_that_sees_nothing_new_tells_impossible_goals_from_too_few_s
     assert first.message.endswith("the goal seems to be impossible, or needs many more steps.")
 
 
-def test_attributes_that_are_too_fine_are_named_before_the_edges_that_were_hardly_tried():
+def door_with_dial(name: str) -> TransitionTable:
     """A dial with six values that matters to nothing; the door was tried once with each."""
-    space = AttributeSpace((Attribute("open"), Attribute("dial", range(6))))
+    space = AttributeSpace((Attribute("open"), Attribute(name, range(6))))
     turns = [((door, i), (door, (i + 1) % 6), 1.0) for door in (0, 1) for i in range(6)]
     opens = [((door, i), (1 - door, i), 1.0) for door in (0, 1) for i in range(6)]
     table = replace(table_of(space, turns + opens), estimator="posterior")
-    table = replace(table, visits=np.full(24, 40.0)).with_practice(np.ones(24), np.ones(24))
-    first, second, *_ = diagnosed(table, "open", *[(0, i) for i in range(6)]).findings
+    return replace(table, visits=np.full(24, 40.0)).with_practice(np.ones(24), np.ones(24))
+
+
+def test_attributes_that_are_too_fine_are_named_before_the_edges_that_were_hardly_tried():
+    first, second, *_ = diagnosed(door_with_dial("dial"), "open", *[(0, i) for i in range(6)]).findings
     assert first.kind == "weak-edge" and first.evidence["attributes"] == ["dial"]
     assert "splits 2 sets into 12" in first.message and "was rarely attempted" in second.message
+
+
+def test_attributes_that_training_has_added_are_not_too_fine():
+    first, *_ = diagnosed(door_with_dial("hidden_0"), "open", *[(0, i) for i in range(6)]).findings
+    assert "attributes" not in first.evidence and "was rarely attempted" in first.message
 
 
 def test_attributes_that_no_task_mentions_are_too_fine_if_there_are_too_few_attempts():

@@ -1,19 +1,26 @@
 """A door that only opens with a key, which no attribute tells."""
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
+import gymnasium
+import jax
 import numpy as np
 import pytest
 
 import attribute_planner as ap
-from attribute_planner.attributes import Attribute, AttributeSpace
+from attribute_planner.algorithm import hidden_attributes
+from attribute_planner.attributes import Attribute, AttributeSpace, Value
 from attribute_planner.configuration import TrainConfig
 from attribute_planner.data.attempt_log import ARRIVED, FAILED, AttemptLog
 from attribute_planner.data.replay import Replay
 from attribute_planner.data.replay_rows import NO_GOAL
 from attribute_planner.data.trajectories import Trajectories
 from attribute_planner.environments.graph_world import Place, graph_world
+from attribute_planner.environments.gymnasium_bridge import GymnasiumEnvironment, from_gymnasium
+from attribute_planner.environments.hidden_attributes import with_hidden_attributes
 from attribute_planner.environments.spaces import VectorSpec
 from attribute_planner.errors import ConfigurationError
 from attribute_planner.phases.practise_config import PractiseConfig
@@ -117,3 +124,54 @@ def test_recorded_steps_are_described_by_further_attributes():
     assert steps.pursued.tolist() == [[-1, -1], [1, 0], [1, 1], [0, 1]]
     before, after = replay.transitions()
     assert before.tolist() == [[0, 0]] and after.tolist() == [[1, 0]]
+
+
+class Slider(gymnasium.Env):
+    """A point in [−1, 1]; the attribute is its sign."""
+
+    observation_space = gymnasium.spaces.Box(-1.0, 1.0, (1,), np.float32)
+    action_space = gymnasium.spaces.Discrete(2)
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[np.ndarray, dict]:
+        super().reset(seed=seed)
+        return self.np_random.uniform(-1, 1, 1).astype(np.float32), {}
+
+
+def slider() -> GymnasiumEnvironment:
+    def describe(observation: Any, info: dict[str, Any], env: gymnasium.Env) -> dict[str, Value]:
+        return {"right": bool(observation[0] > 0)}
+
+    return from_gymnasium(Slider, attributes=[Attribute("right")], describe=describe, episode_steps=10)
+
+
+def recorded_attempts(success: float) -> tuple[Replay, AttemptLog]:
+    """Attempts of a step each, in one environment, to change the sign of the slider."""
+    random, count = np.random.default_rng(0), 300
+    position = random.uniform(-1, 1, (count, 1, 1)).astype(np.float32)
+    values = (position > 0).astype(int)
+    no = np.zeros((count, 1), bool)
+    replay, log = Replay(capacity=count), AttemptLog()
+    replay.add(
+        Trajectories(position, None, np.zeros((count, 1)), None, None, no, ~no, None), values, values, 1 - values
+    )
+    outcome = np.where(random.random(count) < success, ARRIVED, FAILED)
+    log.add(last=np.arange(count), env=np.zeros(count, int), age=np.zeros(count, int), outcome=outcome)
+    return replay, log
+
+
+WAYPOINTS = replace(REFINING, refine=False, waypoints=True)
+
+
+def test_ways_are_divided_in_the_first_half_of_the_rounds_if_attempts_seldom_succeed():
+    env, (replay, log), key = slider(), recorded_attempts(0.05), jax.random.key(0)
+    find = partial(hidden_attributes, replay=replay, log=log, key=key)
+    found = find(env, WAYPOINTS, number=0)
+    assert [each.split.conditions[0].value for each in found] == pytest.approx([-0.5, 0.5], abs=0.02)
+    assert len(find(env, WAYPOINTS, number=1)) == 2
+    assert find(env, WAYPOINTS, number=2) == [], "too late"
+    assert find(env, replace(WAYPOINTS, waypoints=False), number=0) == []
+    divided = with_hidden_attributes(env, [each.split for each in found])
+    assert find(divided, WAYPOINTS, number=1) == [], "once is enough"
+    assert hidden_attributes(env, WAYPOINTS, None, log, 0, key=key) == [], "nothing is recorded"
+    replay, log = recorded_attempts(0.5)
+    assert hidden_attributes(env, WAYPOINTS, replay, log, 0, key=key) == []

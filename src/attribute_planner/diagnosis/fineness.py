@@ -9,6 +9,7 @@ from attribute_planner.attributes import Goal
 from attribute_planner.diagnosis.finding import Finding
 from attribute_planner.diagnosis.tasks import Asked
 from attribute_planner.diagnosis.weak_edges import WeakChange
+from attribute_planner.environments.hidden_attributes import NAME as HIDDEN
 from attribute_planner.transitions.model import Listing
 from attribute_planner.transitions.projection import as_table, irrelevant_attributes, project
 
@@ -21,6 +22,8 @@ MANY = 8
 
 def too_fine(listing: Listing, asked: Sequence[Asked], weak: Sequence[WeakChange], known: Set[str]) -> list[Finding]:
     """A finding if leaving out attributes would give transitions that were rarely attempted more attempts each.
+
+    Hidden attributes, which training has added, are not the user's to leave out.
 
     known: attributes that another finding says to leave out. What the others matter to is judged without them: they
         split the evidence.
@@ -35,8 +38,11 @@ def too_fine(listing: Listing, asked: Sequence[Asked], weak: Sequence[WeakChange
     table = as_table(listing)
     if not kept.all():
         table = project(table, [name for name in listing.space.names if name not in known])
-    unneeded = [*irrelevant_attributes(table, Goal(np.zeros(len(wanted), np.int32), wanted))]
-    unasked = [name for name, asks in zip(table.space.names, wanted, strict=True) if not asks]
+    given = [name for name in table.space.names if not name.startswith(HIDDEN)]
+    unneeded = [
+        each for each in irrelevant_attributes(table, Goal(np.zeros(len(wanted), np.int32), wanted)) if each in given
+    ]
+    unasked = [name for name, asks in zip(table.space.names, wanted, strict=True) if not asks and name in given]
     if not (unneeded or unasked) or not wanted.any():
         return []
     merged = project(table, [name for name in table.space.names if name not in (unneeded or unasked)])

@@ -1,5 +1,6 @@
-"""Refinement between two rounds: missing attributes are found in the attempts, and training continues with them."""
+"""Refinement between two rounds: hidden attributes are found in the attempts, and training continues with them."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import jax
@@ -7,12 +8,13 @@ import numpy as np
 
 from attribute_planner.aliasing.find import find_aliasing
 from attribute_planner.aliasing.finding import Aliasing
-from attribute_planner.aliasing.refine import refine
+from attribute_planner.aliasing.waypoints import Waypoint, find_waypoints
 from attribute_planner.attributes import AttributeSpace
 from attribute_planner.data.attempt_log import AttemptLog
 from attribute_planner.data.replay import Replay
-from attribute_planner.environments.hidden_attributes import hidden_splits, hidden_values
+from attribute_planner.environments.hidden_attributes import hidden_splits, hidden_values, with_hidden_attributes
 from attribute_planner.environments.interface import Environment
+from attribute_planner.environments.splits import component_name, flat_observation
 from attribute_planner.learning.policy_gradient import TrainState, new_train_state
 from attribute_planner.models.observation_scaling import statistics_of, with_statistics
 from attribute_planner.models.policy import GoalPolicy
@@ -25,6 +27,10 @@ from attribute_planner.transitions.table import table_of_counts
 Key = jax.Array
 
 
+HiddenAttribute = Aliasing | Waypoint
+"""Why a hidden attribute is added; each has a split and a message."""
+
+
 class Refined(NamedTuple):
     """An environment with hidden attributes, and the results of exploration and practice with them.
 
@@ -34,34 +40,57 @@ class Refined(NamedTuple):
     env: Environment
     explored: Explored
     practised: Practised
-    findings: list[Aliasing]
+    findings: Sequence[HiddenAttribute]
 
 
-def refine_attributes(
+def missing_attributes(env: Environment, replay: Replay, log: AttemptLog, *, key: Key) -> list[Aliasing]:
+    """What the observation tells besides the attributes and decides whether attempts succeed."""
+    if not len(log):
+        return []
+    found = find_aliasing(log.record(replay, env.attributes, env.observation), env.attributes, key=key)
+    return [each for each in found if each.is_attribute]
+
+
+SAMPLED_STEPS = 4_000
+"""Number of recorded steps that show how attributes follow from observations."""
+
+
+def attributes_on_the_way(env: Environment, replay: Replay, log: AttemptLog, *, key: Key) -> list[Waypoint]:
+    """Waypoints, if attempts seldom succeed; only for an environment without hidden attributes."""
+    if not len(log) or hidden_splits(env):
+        return []
+    random = np.random.default_rng(np.asarray(jax.random.key_data(key)))
+    number = random.integers(replay.first, replay.end, SAMPLED_STEPS)
+    steps = replay.steps_at(number, random.integers(0, replay.num_envs, SAMPLED_STEPS))
+    return find_waypoints(
+        log.record(replay, env.attributes, env.observation),
+        np.asarray(flat_observation(steps.observation, env.observation)),
+        np.asarray(steps.values, np.int32),
+        env.attributes,
+        component_name=component_name(env.observation),
+    )
+
+
+def with_attributes(
+    findings: Sequence[HiddenAttribute],
     env: Environment,
     explored: Explored,
     practised: Practised,
     replay: Replay,
-    log: AttemptLog,
     explore: ExploreConfig,
     practise: PractiseConfig,
     estimator: str,
     *,
     key: Key,
-) -> Refined | None:
-    """Add an attribute for every split of the observation that decides whether attempts succeed; `None` if none does.
+) -> Refined:
+    """Continue with a hidden attribute for every finding.
 
     The hidden attributes are added to the recorded steps. Transitions are counted again, and new policies learn from
     the steps. The counts of attempts start again from zero.
     """
-    find_key, explore_key, policy_key, state_key, learn_key = jax.random.split(key, 5)
-    if not len(log):
-        return None
-    found = find_aliasing(log.record(replay, env.attributes, env.observation), env.attributes, key=find_key)
-    findings = [each for each in found if each.is_attribute]
-    if not findings:
-        return None
-    wider, known = refine(env, findings), len(hidden_splits(env))
+    explore_key, policy_key, state_key, learn_key = jax.random.split(key, 4)
+    wider = with_hidden_attributes(env, [each.split for each in findings])
+    known = len(hidden_splits(env))
     replay.append_values(lambda observation: np.asarray(hidden_values(wider, observation))[..., known:])
     counts = count_recorded(replay, wider.attributes)
 

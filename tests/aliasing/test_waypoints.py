@@ -1,0 +1,81 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from attribute_planner.aliasing.records import AttemptRecord
+from attribute_planner.aliasing.waypoints import (
+    MAX_SETS,
+    MIN_ATTEMPTS,
+    Waypoint,
+    find_waypoints,
+    halfway,
+    thresholds_of,
+)
+from attribute_planner.attributes import Attribute, AttributeSpace
+
+QUADRANTS = AttributeSpace((Attribute("disc", ("SW", "SE", "NW", "NE")), Attribute("lamp")))
+
+
+def found_in(records: AttemptRecord, space: AttributeSpace = QUADRANTS) -> list[Waypoint]:
+    return find_waypoints(records, records.observation, np.asarray(space.unpack(records.source)), space)
+
+
+def attempts_at_quadrants(success: float, count: int = 400) -> AttemptRecord:
+    """Attempts to change the quadrant of a disc, whose position is in components 1 and 3; component 0 is a code."""
+    random = np.random.default_rng(0)
+    observation = random.uniform(-1, 1, (count, 4)).astype(np.float32)
+    observation[:, 0] = random.integers(0, 3, count)
+    x, y = observation[:, 1], observation[:, 3]
+    lamp = random.integers(0, 2, count)
+    source = np.stack([2 * (y > 0) + (x > 0), lamp], axis=1).astype(np.int32)
+    target = np.stack([(source[:, 0] + 1) % 4, lamp], axis=1).astype(np.int32)
+    reached = random.random(count) < success
+    source, target = (np.asarray(QUADRANTS.pack(values)) for values in (source, target))
+    return AttemptRecord(observation, source, target, reached)
+
+
+def test_ways_are_divided_where_attempts_seldom_succeed():
+    found = found_in(attempts_at_quadrants(success=0.05))
+    conditions = [each.split.conditions[0] for each in found]
+    assert [each.component for each in conditions] == [1, 1, 3, 3], "not the code, and not what the disc is not at"
+    assert [each.value for each in conditions] == pytest.approx([-0.5, 0.5] * 2, abs=0.05)
+    assert found[0].message.startswith("Changing disc succeeded in ")
+    assert found[0].message.endswith(f"attempts; whether observation[1] > {conditions[0].value:.3g} divides the way.")
+
+
+def test_ways_stay_as_they_are_where_attempts_succeed_or_are_few():
+    assert found_in(attempts_at_quadrants(success=0.5)) == []
+    assert found_in(attempts_at_quadrants(success=0.05, count=MIN_ATTEMPTS - 1)) == []
+
+
+def test_an_attribute_that_does_not_follow_from_the_observation_is_not_divided():
+    records = attempts_at_quadrants(success=0.05)
+    shuffled = np.random.default_rng(1).permutation(records.observation)
+    assert found_in(replace(records, observation=shuffled)) == []
+
+
+def test_too_many_sets_are_not_made():
+    space = AttributeSpace(tuple(Attribute(f"at_{place}") for place in range(6)))
+    random = np.random.default_rng(0)
+    observation = random.uniform(-1, 1, (500, 6)).astype(np.float32)
+    source = (observation > 0).astype(np.int32)
+    packed = [np.asarray(space.pack(values)) for values in (source, 1 - source)]
+    failed = np.zeros(500, bool)
+    assert 4**5 <= MAX_SETS < 4**6
+    assert found_in(AttemptRecord(observation, *packed, failed), space) == []
+    five = AttributeSpace(tuple(space)[:5])
+    packed = [np.asarray(five.pack(values[:, :5])) for values in (source, 1 - source)]
+    assert len(found_in(AttemptRecord(observation, *packed, failed), five)) == 10
+
+
+def test_thresholds_of_zones_along_one_component():
+    position = np.random.default_rng(0).uniform(0, 6, (1000, 2))
+    found = thresholds_of(position, position[:, 1].astype(int))
+    assert found is not None
+    assert found == {1: pytest.approx([1, 2, 3, 4, 5], abs=0.05)}
+    assert thresholds_of(position, np.zeros(1000, int)) is None
+
+
+def test_halfway_is_between_thresholds_and_ends():
+    assert halfway([2.0, 4.0], np.array([0.0, 10.0])) == [1.0, 3.0, 7.0]
