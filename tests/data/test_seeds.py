@@ -172,5 +172,6 @@ def graph_of_ring(size: int) -> DeviceGraph:
 
 
 def test_padded_sets_have_no_way_to_distant_ones():
-    far = FarSets(jnp.array([0, 1], jnp.int32), jnp.array([[3, 4], [5, 6]], jnp.int32))
+    far = FarSets(jnp.array([0, 1], jnp.int32), jnp.array([[3, 4], [5, 6]], jnp.int32), jnp.ones((2, 2)))
+    assert far.padded_to((4,)).weight.shape == (2, 4)
     assert far.padded_to((4,)).edges.tolist() == [[3, 4, UNKNOWN, UNKNOWN], [5, 6, UNKNOWN, UNKNOWN]]

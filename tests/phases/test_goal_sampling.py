@@ -14,7 +14,7 @@ from attribute_planner.phases.goal_sampling import (
     edge_on_the_way,
     optimistic,
     plan_to_far_sets,
-    rarely_reached,
+    plan_to_learnable_sets,
 )
 from attribute_planner.transitions.table import UNKNOWN
 from tests.probes import RING, TINY, numbers, table_of
@@ -22,6 +22,7 @@ from tests.probes import RING, TINY, numbers, table_of
 LINE = table_of(numbers(4), [((0,), (1,), 1.0), ((1,), (2,), 1.0), ((2,), (3,), 1.0), ((0,), (3,), 0.1)])
 """Sets 0 to 3 in a row, and a doubtful short cut, which is edge 1."""
 TO_LAST, TO_FIRST = [0, 2, 3, UNKNOWN], [UNKNOWN] * 4
+ALIKE = jnp.ones((4, 4))
 
 
 def test_plans_follow_the_likeliest_way_to_each_far_set():
@@ -50,7 +51,7 @@ def test_far_sets_are_drawn_by_weight_and_padded():
 
 
 def test_each_environment_takes_the_far_sets_in_turn():
-    far = FarSets(jnp.arange(4), jnp.array([TO_LAST, TO_FIRST, [0, *[UNKNOWN] * 3], TO_LAST], jnp.int32))
+    far = FarSets(jnp.arange(4), jnp.array([TO_LAST, TO_FIRST, [0, *[UNKNOWN] * 3], TO_LAST], jnp.int32), ALIKE)
     # Environment b goes to far set b + turn · SPREAD; here SPREAD is 1 modulo 4.
     assert SPREAD % 4 == 1
     number = jnp.array([1, 1, 0, UNKNOWN], jnp.int32)
@@ -59,7 +60,8 @@ def test_each_environment_takes_the_far_sets_in_turn():
 
 
 def test_a_far_set_is_kept_while_a_way_leads_there_and_drawn_from_those_that_can_be_reached():
-    far = FarSets(jnp.array([0, 3, 1], jnp.int32), jnp.array([TO_FIRST, TO_LAST, [0, *[UNKNOWN] * 3]], jnp.int32))
+    edges = jnp.array([TO_FIRST, TO_LAST, [0, *[UNKNOWN] * 3]], jnp.int32)
+    far = FarSets(jnp.array([0, 3, 1], jnp.int32), edges, jnp.array([[1.0], [3.0], [1.0]]).repeat(4, axis=1))
     many = 300
     otherwise = jnp.full(many, 8, jnp.int32)
     draw = lambda so_far, number: far.keep_or_draw(  # noqa: E731
@@ -71,7 +73,7 @@ def test_a_far_set_is_kept_while_a_way_leads_there_and_drawn_from_those_that_can
     assert (set(chosen.tolist()), set(edge.tolist())) == ({1}, {2}), "from set 1 only set 3 can be reached"
     chosen, edge = draw(UNKNOWN, 0)
     assert set(chosen.tolist()) == {1, 2}
-    assert float((chosen == 1).mean()) == pytest.approx(0.5, abs=0.1)
+    assert float((chosen == 1).mean()) == pytest.approx(0.75, abs=0.1)
     for nowhere in (3, UNKNOWN):
         assert set(draw(UNKNOWN, nowhere)[1].tolist()) == {8}
 
@@ -91,11 +93,34 @@ def test_estimates_are_optimistic():
     assert optimistic(tried).probability.tolist() == [1.0, 0.5, 0.25, 1.0]
 
 
-def test_sets_that_were_seldom_reached_are_pursued_more_often():
-    # Edges 0 → 1, 0 → 3, 1 → 2, 2 → 3: set 0 was never reached, 1 three times, 2 eight times, 3 fifteen times.
-    table = LINE.with_practice(np.full(4, 20.0), np.array([3.0, 5.0, 8.0, 10.0]))
-    seldom = np.array([1, 1 / 2, 1 / 3, 1 / 4])
-    np.testing.assert_allclose(rarely_reached(table), seldom / seldom.sum() + 1 / 4)
+def test_transitions_that_were_never_seen_are_not_assumed_to_succeed():
+    passed = LINE.with_pairs(LINE.words[1:2], LINE.words[3:4])
+    new = int(passed.listing().edges_between(np.array([1]), np.array([3]))[0])
+    tried = passed.with_practice(np.full(passed.num_edges, 2.0), np.zeros(passed.num_edges))
+    assert np.delete(optimistic(tried).probability, new).tolist() == [0.5] * 4
+    assert optimistic(tried).probability[new] == 0
+    assert optimistic(passed).probability[new] == 0
+
+
+def test_what_sometimes_succeeds_is_pursued_more_often_than_what_never_or_always_does():
+    # Set 1 is always reached from 0, set 2 from there in half of the attempts, and set 3 never.
+    table = LINE.with_practice(np.array([98.0, 98.0, 98.0, 98.0]), np.array([98.0, 0.0, 49.0, 0.0]))
+    far = plan_to_learnable_sets(table, padded_to=5, key=jax.random.key(0))
+    assert (sorted(far.number[:4].tolist()), set(far.number[4:].tolist())) == ([0, 1, 2, 3], {UNKNOWN})
+    assert set(far.edges[4:].ravel().tolist()) == {UNKNOWN}
+    weight = {number: row for number, row in zip(far.number[:4].tolist(), far.weight.tolist(), strict=False)}
+    rarity = {1: 99**-0.5, 2: 50**-0.5, 3: 1.0}
+    success = {1: 0.99, 2: 0.99 * 0.5, 3: 0.01}
+    learnable = {target: success[target] * (1 - success[target]) * rarity[target] for target in rarity}
+    for target in rarity:
+        share = rarity[target] / sum(rarity.values()) + learnable[target] / sum(learnable.values())
+        assert weight[target][0] == pytest.approx(share, rel=1e-4)
+    assert weight[3][2] == pytest.approx(2.0), "from set 2 nothing else can be reached"
+    assert weight[0][0] == weight[1][2] == 0
+    chosen, _ = far.keep_or_draw(
+        jnp.full(500, UNKNOWN), jnp.zeros(500, jnp.int32), jnp.zeros(500, jnp.int32), key=jax.random.key(1)
+    )
+    assert float((far.number[chosen] == 2).mean()) == pytest.approx(weight[2][0] / 2, abs=0.06)
 
 
 @pytest.mark.slow

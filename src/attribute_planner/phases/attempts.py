@@ -83,7 +83,7 @@ class ReachNeighbours(Actor[Attempt]):
 
     far: distant sets; the neighbour is the next set on the path to one of them, if there is a path.
     draws_far: whether each environment draws one of the distant sets that it can reach, and another one when it has
-        arrived or its episode is over; otherwise the set follows from its position in the batch.
+        arrived, failed, or its episode is over; otherwise the set follows from its position in the batch.
     stop_on_any_change: whether an attempt ends as soon as the attributes change, not only at its target.
     last_start: the age of an episode from which on no attempt begins; the episode is then ended, as it is in a set
         without neighbours. `None`: episodes are never ended.
@@ -167,7 +167,7 @@ class ReachNeighbours(Actor[Attempt]):
         episode_over = restart | timestep.terminated | timestep.truncated
         memory = memory._replace(
             age=age,
-            far=jnp.where(episode_over, UNKNOWN, memory.far),
+            far=jnp.where(episode_over | (ended & ~reached), UNKNOWN, memory.far),
             idle=ended | episode_over,
             episode_age=jnp.where(episode_over, 0, episode_age),
             restart=restart,

@@ -26,9 +26,8 @@ from attribute_planner.phases.aliasing_share import aliasing_share
 from attribute_planner.phases.device_graph import DeviceGraph, device_graph
 from attribute_planner.phases.goal_sampling import (
     FarSets,
-    optimistic,
     plan_to_far_sets,
-    rarely_reached,
+    plan_to_learnable_sets,
 )
 from attribute_planner.phases.passed_sets import passed_sets, with_passed_sets
 from attribute_planner.phases.practise_config import PractiseConfig
@@ -132,10 +131,8 @@ def practise(
         far = None
         if config.goal_sampling == "planned":
             plan_key = jax.random.fold_in(plans_key, practised.epoch)
-            model, weight = practised.table.listing(), None
-            if replay is not None:
-                model, weight = optimistic(model), rarely_reached(model)
-            far = plan_to_far_sets(model, weight, padded_to=len(graph.words), key=plan_key)
+            plans = plan_to_far_sets if replay is None else plan_to_learnable_sets
+            far = plans(practised.table.listing(), padded_to=len(graph.words), key=plan_key)
         practised, metrics = practise_epoch(
             env, detector, graph, far, config, practised, replay, log, until=until, key=epoch_key
         )
