@@ -37,7 +37,7 @@ def attempts_at_quadrants(success: float, count: int = 400) -> AttemptRecord:
 
 def test_ways_are_divided_where_attempts_seldom_succeed():
     found = found_in(attempts_at_quadrants(success=0.05))
-    conditions = [each.split.conditions[0] for each in found]
+    conditions = [each.threshold for each in found]
     assert [each.component for each in conditions] == [1, 1, 3, 3], "not the code, and not what the disc is not at"
     assert [each.value for each in conditions] == pytest.approx([-0.5, 0.5] * 2, abs=0.05)
     assert found[0].message.startswith("Changing disc succeeded in ")
@@ -60,13 +60,13 @@ def test_too_many_sets_are_not_made():
     random = np.random.default_rng(0)
     observation = random.uniform(-1, 1, (500, 6)).astype(np.float32)
     source = (observation > 0).astype(np.int32)
-    packed = [np.asarray(space.pack(values)) for values in (source, 1 - source)]
+    before, after = (np.asarray(space.pack(values)) for values in (source, 1 - source))
     failed = np.zeros(500, bool)
     assert 4**5 <= MAX_SETS < 4**6
-    assert found_in(AttemptRecord(observation, *packed, failed), space) == []
+    assert found_in(AttemptRecord(observation, before, after, failed), space) == []
     five = AttributeSpace(tuple(space)[:5])
-    packed = [np.asarray(five.pack(values[:, :5])) for values in (source, 1 - source)]
-    assert len(found_in(AttemptRecord(observation, *packed, failed), five)) == 10
+    before, after = (np.asarray(five.pack(values[:, :5])) for values in (source, 1 - source))
+    assert len(found_in(AttemptRecord(observation, before, after, failed), five)) == 10
 
 
 def test_thresholds_of_zones_along_one_component():

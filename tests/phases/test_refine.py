@@ -12,6 +12,7 @@ import pytest
 
 import attribute_planner as ap
 from attribute_planner.algorithm import hidden_attributes
+from attribute_planner.aliasing.waypoints import Waypoint
 from attribute_planner.attributes import Attribute, AttributeSpace, Value
 from attribute_planner.configuration import TrainConfig
 from attribute_planner.data.attempt_log import ARRIVED, FAILED, AttemptLog
@@ -166,7 +167,8 @@ def test_ways_are_divided_in_the_first_half_of_the_rounds_if_attempts_seldom_suc
     env, (replay, log), key = slider(), recorded_attempts(0.05), jax.random.key(0)
     find = partial(hidden_attributes, replay=replay, log=log, key=key)
     found = find(env, WAYPOINTS, number=0)
-    assert [each.split.conditions[0].value for each in found] == pytest.approx([-0.5, 0.5], abs=0.02)
+    thresholds = [each.threshold.value for each in found if isinstance(each, Waypoint)]
+    assert thresholds == pytest.approx([-0.5, 0.5], abs=0.02)
     assert len(find(env, WAYPOINTS, number=1)) == 2
     assert find(env, WAYPOINTS, number=2) == [], "too late"
     assert find(env, replace(WAYPOINTS, waypoints=False), number=0) == []

@@ -36,8 +36,13 @@ MAX_SETS = 1024
 class Waypoint:
     """A hidden attribute on the way to a change that attempts seldom manage."""
 
-    split: Split
+    threshold: Threshold
     message: str
+
+    @property
+    def split(self) -> Split:
+        """It is true where the threshold holds."""
+        return Split((self.threshold,))
 
 
 def find_waypoints(
@@ -73,7 +78,7 @@ def find_waypoints(
     rate = [f"{share:.0%}".replace("%", " %") for share in successes / np.maximum(attempts, 1)]
     return [
         Waypoint(
-            Split((Threshold(component, value),)),
+            Threshold(component, value),
             f"Changing {space.names[attribute]} succeeded in {rate[attribute]} of {attempts[attribute]} attempts; "
             f"whether {component_name(component)} > {value:.3g} divides the way.",
         )
