@@ -78,14 +78,20 @@ def _processor() -> str:
 
 
 LONGEST = (
+    "tests/test_notebooks.py",
     "tests/test_documentation.py",
-    "tests/phases/test_forward_model.py",
-    "tests/environments/test_registry.py",
+    "tests/experiments/test_running.py",
     "tests/command_line/test_commands.py",
-    "tests/test_ray_cluster.py",
-    "tests/viewer/test_browser.py",
+    "tests/environments/test_registry.py",
+    "tests/test_from_gymnasium_training.py",
     "tests/phases/test_practise.py",
-    "tests/phases/test_explore.py",
+    "tests/phases/test_forward_model.py",
+    "tests/phases/test_refine.py",
+    "tests/baselines/test_hindsight_replay.py",
+    "tests/test_ray_cluster.py",
+    "tests/test_several_seeds.py",
+    "tests/test_hosts.py",
+    "tests/viewer/test_browser.py",
 )
 """The files that take longest. They run first, so that all workers finish at about the same time."""
 

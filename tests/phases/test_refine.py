@@ -24,6 +24,7 @@ from attribute_planner.environments.gymnasium_bridge import GymnasiumEnvironment
 from attribute_planner.environments.hidden_attributes import with_hidden_attributes
 from attribute_planner.environments.spaces import VectorSpec
 from attribute_planner.errors import ConfigurationError
+from attribute_planner.evaluation import calibrate
 from attribute_planner.phases.practise_config import PractiseConfig
 from tests.probes import TINY, Hosted, numbers
 
@@ -64,7 +65,8 @@ REFINING = replace(
 )
 
 
-def test_refining_adds_what_is_missing_and_the_run_keeps_it(tmp_path: Path):
+def test_refining_adds_what_is_missing_and_the_run_keeps_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(calibrate, "SHARE", 0.0)  # it would take longer than training
     env = Hosted(KEY_IN_CELLAR)
     agent = ap.train(env, seed=0, config=REFINING, run_dir=tmp_path / "run")
     assert agent.env.attributes.names == ("room", "door", "hidden_0")
