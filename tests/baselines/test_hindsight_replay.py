@@ -126,7 +126,7 @@ def test_returns_bootstrap_after_n_steps_and_end_at_the_goal():
     steps = chosen([0, 0, 0, 3, 4], [4] * 5)
     goal = jnp.array([[1], [3], [50], [50], [50]])
     batch = replayed(replay, steps, goal, LINE, discount=0.5, n_step=3)
-    assert np.asarray(batch.reached).tolist() == [True, True, False, False, False]
+    assert np.asarray(batch.arrived).tolist() == [True, True, False, False, False]
     # The goal at the first and the third step; bootstrapped from steps 3 and 4; nothing follows the last step.
     assert np.asarray(batch.discount).tolist() == [1.0, 0.25, 0.125, 0.5, 1.0]
     assert np.asarray(batch.next_values)[2:4, 0].tolist() == [3, 4]
@@ -139,7 +139,7 @@ def test_nothing_is_worth_anything_after_an_episode_that_terminates_without_its_
     replay = filled(rows._replace(terminated=rows.over), capacity=4)
     batch = replayed(replay, chosen([1, 1], [2, 2]), jnp.array([[50], [3]]), LINE, discount=0.5, n_step=3)
     assert np.asarray(batch.discount).tolist() == [0.0, 0.5]
-    assert np.asarray(batch.reached).tolist() == [False, True]
+    assert np.asarray(batch.arrived).tolist() == [False, True]
     assert np.asarray(batch.weight).tolist() == [1, 1]
 
 

@@ -60,7 +60,7 @@ def returns(batch: ReplayBatch) -> dict[int, tuple[float, bool, int] | None]:
         observed(batch),
         batch.weight,
         batch.discount,
-        batch.reached,
+        batch.arrived,
         np.asarray(batch.next_observation)[:, 0],
         strict=True,
     ):
@@ -218,7 +218,7 @@ def test_a_neighbour_is_a_goal_whatever_happened_next():
     batch = replay.sample(20_000, shares, discount=DISCOUNT, n_step=1, random=np.random.default_rng(0))
     goals = batch.goal[:, 0]
     assert [(goals == goal).mean() for goal in (50, 1, 2)] == pytest.approx([0.5, 0.25, 0.25], abs=0.02)
-    assert batch.reached[goals != 50].mean() == pytest.approx(0.5, abs=0.03), "luck has no part in the choice"
+    assert batch.arrived[goals != 50].mean() == pytest.approx(0.5, abs=0.03), "luck has no part in the choice"
 
 
 def test_rare_transitions_are_replayed_as_often_as_others():
@@ -277,3 +277,23 @@ def test_values_are_kept_whatever_came_first():
 def test_added_steps_are_pending():
     replay = filled(WALK, [2] * 6)
     assert (replay.pending, replay.size) == (6.0, 6)
+
+
+def test_the_worth_of_an_arrival_depends_on_what_can_be_reached_from_there():
+    # Set 1 leads on to set 2, which leads nowhere. The first two arrivals at set 1 have a sequel; the third is cut off.
+    walk: list[Step] = [(0, 1, ""), (1, 2, "terminated"), (0, 1, ""), (1, 1, "terminated"), (0, 1, "truncated")]
+    replay = filled(walk, [1, 2, 1, 2, 1])
+    batch = replay.sample(
+        400, GoalShares(0.0), discount=DISCOUNT, n_step=3, arrival=0.25, random=np.random.default_rng(0)
+    )
+    number, after = observed(batch), np.asarray(batch.next_observation)[:, 0]
+    found = {
+        step: (float(batch.arrived[row]), int(batch.next_goal[row, 0]), int(after[row]))
+        for step, row in zip(number.tolist(), range(len(number)), strict=True)
+    }
+    assert (found[0], found[2]) == ((0.25, 2, 1), (0.25, 2, 3))
+    assert found[1][:2] == (1.0, 2) and found[4][:2] == (1.0, 1), "nothing leads on, and what follows is not known"
+    assert found[3][0] == 0.0
+    # With values of 0.8 and 0 after the two arrivals:
+    worth = batch.wanted(np.where(number == 0, 0.8, 0.0))
+    assert worth[number == 0] == pytest.approx(0.25 + 0.75 * 0.8) and worth[number == 2] == pytest.approx(0.25)

@@ -46,7 +46,8 @@ def batch_of(observed: list[float], *, reached: list[bool], discount: list[float
         action=np.zeros(count, np.int32),
         next_observation=np.array(observed, np.float32)[:, None],
         next_values=sets,
-        reached=np.array(reached),
+        next_goal=sets,
+        arrived=np.array(reached, np.float32),
         discount=np.array(discount, np.float32),
         weight=np.ones(count, np.float32),
     )

@@ -58,7 +58,8 @@ def batch_of(reached: list[bool], discount: list[float]) -> ReplayBatch:
         action=nothing,
         next_observation=nothing,
         next_values=sets,
-        reached=jnp.array(reached),
+        next_goal=sets,
+        arrived=jnp.array(reached, jnp.float32),
         discount=jnp.array(discount),
         weight=jnp.ones(count),
     )

@@ -233,7 +233,8 @@ def replayed(
         action=replay.at(*here, rows.action),
         next_observation=env.observe_batch(replay.at(*then, rows.snapshot)),
         next_values=space.unpack(replay.at(*then, rows.attributes)),
-        reached=reached,
+        next_goal=goal,
+        arrived=reached.astype(jnp.float32),
         discount=jnp.where(terminates, 0.0, discount ** steps.astype(jnp.float32)),
         weight=(reached | terminates | (steps > 0)).astype(jnp.float32),
     )

@@ -28,7 +28,8 @@ class ReplayBatch(NamedTuple):
 
     observation, values, goal, action: before the step; values and goals are `int[N, A]`.
     next_observation, next_values: where the return is bootstrapped.
-    reached: `bool[N]` the goal was reached before that.
+    next_goal: the goal whose value counts there; once the goal is reached, one of its neighbours.
+    arrived: `float32[N]` 0 if the goal was not reached before that; otherwise the share of its worth that is certain.
     discount: `float32[N]` the discount of what is bootstrapped, or of the goal; 0 if the episode ended without it.
     weight: `float32[N]` 0 for steps whose successor is not known.
     """
@@ -39,9 +40,27 @@ class ReplayBatch(NamedTuple):
     action: Action
     next_observation: Observation
     next_values: Any
-    reached: Any
+    next_goal: Any
+    arrived: Any
     discount: Any
     weight: Any
+
+    def wanted(self, sequel: Any) -> Any:
+        """`[N]` what the steps should be worth, if `sequel` is the value where their returns are bootstrapped."""
+        return self.discount * (self.arrived + (1 - self.arrived) * sequel)
+
+
+class Goals(NamedTuple):
+    """The goals of steps, and where they lead.
+
+    values: `int[N, A]` the goals; `NO_GOAL` for none.
+    onward: `int[N, A]` a neighbour of each of them.
+    leads_on: `bool[N]` whether there is one: the episode must not end at the goal then.
+    """
+
+    values: np.ndarray
+    onward: np.ndarray
+    leads_on: np.ndarray
 
 
 class GoalShares(NamedTuple):
@@ -229,12 +248,22 @@ class Replay:
             self._sequel = None
 
     def sample(
-        self, count: int, goals: GoalShares, *, discount: float, n_step: int, random: np.random.Generator
+        self,
+        count: int,
+        goals: GoalShares,
+        *,
+        discount: float,
+        n_step: int,
+        arrival: float = 1.0,
+        random: np.random.Generator,
     ) -> ReplayBatch:
         """`count` steps, each with a goal, and what they should be worth over the next `n_step` steps.
 
         Steps are drawn alike, but for those with a goal in hindsight that are drawn by transitions: any transition, one
         time it was taken, and one of the steps that led there.
+
+        arrival: the share of the worth of a goal that is certain when it is reached. The rest depends on whether a
+            neighbour can be reached from there, if the goal has neighbours and the episode goes on.
         """
         columns, sequel = self._columns, self._read_sequel()
         assert columns is not None, "the buffer is empty"
@@ -254,7 +283,7 @@ class Replay:
         drawn, found = crossings.neighbours(columns.values[sequel.place[row], env], random)
         goal[neighbour & found] = drawn[neighbour & found]
         goal[known] = columns.next_values[sequel.place[later[known]], env[known]]
-        return self._returns(row, env, goal, crossings.lead_on(goal), discount, n_step)
+        return self._returns(row, env, Goals(goal, *crossings.neighbours(goal, random)), discount, n_step, arrival)
 
     def _read_sequel(self) -> Sequel:
         if self._sequel is None:
@@ -276,22 +305,24 @@ class Replay:
         return self._crossings
 
     def _returns(
-        self, row: np.ndarray, env: np.ndarray, goal: np.ndarray, leads_on: np.ndarray, discount: float, n_step: int
+        self, row: np.ndarray, env: np.ndarray, goals: Goals, discount: float, n_step: int, arrival: float
     ) -> ReplayBatch:
-        """leads_on: `bool[N]` whether transitions lead on from the goal, so that the episode must not end there."""
+        """The steps, and what follows in the next `n_step` steps."""
         columns, sequel = self._columns, self._read_sequel()
         assert columns is not None
-        reached = np.zeros(len(row), bool)
+        goal = goals.values
+        reached, goes_on = np.zeros(len(row), bool), np.zeros(len(row), bool)
         running, steps = goal[:, 0] != NO_GOAL, np.zeros(len(row), int)
         ended = np.zeros(len(row), bool)
         for _ in range(n_step):
             at = np.minimum(row + steps, len(sequel.place) - 1)
             place = sequel.place[at]
             terminated, over = columns.terminated[place, env], sequel.over[at, env]
-            arrives = (columns.next_values[place, env] == goal).all(axis=-1) & ~(terminated & leads_on)
+            arrives = (columns.next_values[place, env] == goal).all(axis=-1) & ~(terminated & goals.leads_on)
             # Where an episode is cut off, the observation after the step is not known: it ends one step earlier.
             steps += running & (arrives | terminated | ~over)
             reached |= running & arrives
+            goes_on |= running & arrives & goals.leads_on & ~over
             ended |= running & terminated & ~arrives
             running &= ~(arrives | terminated | over)
         after = sequel.place[np.minimum(row + steps, len(sequel.place) - 1)]
@@ -305,7 +336,8 @@ class Replay:
             action=jax.tree.map(lambda leaf: leaf[here, env], columns.action),
             next_observation=jax.tree.map(lambda leaf: leaf[after, env], columns.observation),
             next_values=columns.values[after, env],
-            reached=reached,
+            next_goal=np.where(goes_on[:, None], goals.onward, goal),
+            arrived=np.where(goes_on, arrival, reached).astype(np.float32),
             discount=np.where(ended, 0.0, discount**power).astype(np.float32),
             weight=((goal[:, 0] != NO_GOAL) & (steps > 0) & away).astype(np.float32),
         )

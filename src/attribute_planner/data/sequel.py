@@ -94,10 +94,6 @@ class Crossings(NamedTuple):
         edge = _between(self.first_edge[source], self.first_edge[source + 1], random)
         return self.target[edge], found
 
-    def lead_on(self, values: np.ndarray) -> np.ndarray:
-        """`bool[N]` whether transitions begin in each set of values `[N, A]`."""
-        return self._locate(values)[1]
-
     def _locate(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """`[N]` the place of each set among the sources, and whether it is there."""
         if self.num_edges == 0:

@@ -1,8 +1,12 @@
 """DQN with hindsight: learns the discounted probability of reaching a goal off-policy, from replayed steps.
 
-Q(s, a, ρ_goal) estimates E[γ^T · 1(the goal is reached)], a number between 0 and 1, where T is the number of steps
-until then. It is the sigmoid of the network's output, fitted by cross-entropy. Targets are n-step returns: values come
+Q(s, a, ρ_goal) estimates E[γ^T · w(s_T)], a number between 0 and 1, where T is the number of steps until the goal is
+reached. It is the sigmoid of the network's output, fitted by cross-entropy. Targets are n-step returns: values come
 from a slowly updated target network, actions from the network itself (double Q-learning).
+
+w is the worth of arriving in the state s_T. A plan goes on from there: a pole that is about to fall is no use, wherever
+its cart has arrived. So a part of w is the value of reaching a random neighbour of the goal from s_T, estimated by Q
+itself. It is 1 if no transition leads on from the goal.
 """
 
 from dataclasses import dataclass
@@ -51,6 +55,9 @@ class DQNConfig:
     """Share of steps with goals in hindsight that are drawn by transitions, rare ones as often as others."""
     neighbours: float = 0.5
     """Share of the other steps whose goal is any neighbouring set, not the one that was pursued."""
+    arrival: float = 0.5
+    """Worth of reaching a set from which nothing else can be reached any more; 1: all arrivals are worth the same.
+    The rest is the value of reaching one of its neighbours, so that the next attempt can succeed, too."""
     target_rate: float = 0.01
     """Update rate of the target network (Polyak averaging)."""
     max_grad_norm: float = 1.0
@@ -70,6 +77,7 @@ class DQNConfig:
             last_hindsight=FRACTION,
             balanced=FRACTION,
             neighbours=FRACTION,
+            arrival=FRACTION,
             target_rate=STEP_SIZE,
             max_grad_norm=POSITIVE,
         )
@@ -150,11 +158,11 @@ def one_update(
 
 def target_values(policy: GoalPolicy, target: GoalPolicy, batch: ReplayBatch) -> Float[jax.Array, " N"]:
     """The target value of each step."""
-    place = batch.next_observation, batch.next_values, batch.goal
+    place = batch.next_observation, batch.next_values, batch.next_goal
     best = jnp.argmax(policy.action_values(*place), axis=-1)
     values = jax.nn.sigmoid(target.action_values(*place))
     sequel = jnp.take_along_axis(values, best[:, None], axis=-1)[:, 0]
-    return jax.lax.stop_gradient(batch.discount * jnp.where(batch.reached, 1.0, sequel))
+    return jax.lax.stop_gradient(batch.wanted(sequel))
 
 
 def follow(target, network, rate: float):

@@ -1,8 +1,9 @@
 """SAC with hindsight, for actions in a box: an actor and two critics, learned off-policy from replayed steps.
 
-As in `dqn`, Q(s, a, ρ_goal) is the discounted probability of reaching the goal. The actor maximises log Q, the smaller
-of two estimates, plus its entropy; its baseline learns that Q, for `planning.state_success`. The weight of the entropy
-is adjusted until the entropy is minus the number of dimensions of the action, measured where the box is [−1, 1].
+As in `dqn`, Q(s, a, ρ_goal) is the discounted probability of reaching the goal in a state that leads on. The actor
+maximises log Q, the smaller of two estimates, plus its entropy; its baseline learns that Q, for
+`planning.state_success`. The weight of the entropy is adjusted until the entropy is minus the number of dimensions of
+the action, measured where the box is [−1, 1].
 """
 
 from typing import Any, NamedTuple
@@ -168,9 +169,9 @@ def one_update(
 
 def target_values(actor: GoalPolicy, target: Critic, batch: ReplayBatch, *, key: Key) -> Float[jax.Array, " N"]:
     """The target value of each step."""
-    action = actor(batch.next_observation, batch.next_values, batch.goal).sample(key=key)
-    logits = both(target, batch.next_observation, batch.next_values, batch.goal, action).min(axis=0)
-    return jax.lax.stop_gradient(batch.discount * jnp.where(batch.reached, 1.0, jax.nn.sigmoid(logits)))
+    place = batch.next_observation, batch.next_values, batch.next_goal
+    logits = both(target, *place, actor(*place).sample(key=key)).min(axis=0)
+    return jax.lax.stop_gradient(batch.wanted(jax.nn.sigmoid(logits)))
 
 
 def both(
