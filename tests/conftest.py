@@ -146,6 +146,16 @@ def own_state_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
         yield
 
 
+@pytest.fixture(autouse=True, scope="session")
+def no_measurements() -> Iterator[None]:
+    """What training does must not depend on the speed of the machine: no goals are measured on the way."""
+    from attribute_planner.evaluation import goal_meter
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(goal_meter, "FIRST_AFTER", float("inf"))
+        yield
+
+
 class NetworkAccessError(RuntimeError):
     """A test used the network. Not an `OSError`, so that no handler of connection errors catches it."""
 

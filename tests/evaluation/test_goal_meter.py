@@ -72,6 +72,7 @@ def test_measurements_go_on_while_they_take_a_small_share_of_the_time(monkeypatc
         now += 2.0
         return [episode]
 
+    monkeypatch.setattr(goal_meter, "FIRST_AFTER", 20.0)
     monkeypatch.setattr(goal_meter.time, "monotonic", lambda: now)
     monkeypatch.setattr(goal_meter, "agent_so_far", lambda *arguments: ring_agent())
     monkeypatch.setattr(goal_meter, "pursue_random_goals", pursue)
