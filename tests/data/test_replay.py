@@ -291,9 +291,19 @@ def test_the_worth_of_an_arrival_depends_on_what_can_be_reached_from_there():
         step: (float(batch.arrived[row]), int(batch.next_goal[row, 0]), int(after[row]))
         for step, row in zip(number.tolist(), range(len(number)), strict=True)
     }
-    assert (found[0], found[2]) == ((0.25, 2, 1), (0.25, 2, 3))
+    # One of three episodes ends in failure: the second.
+    assert (found[0], found[2]) == ((0.75, 2, 1), (0.75, 2, 3))
     assert found[1][:2] == (1.0, 2) and found[4][:2] == (1.0, 1), "nothing leads on, and what follows is not known"
     assert found[3][0] == 0.0
     # With values of 0.8 and 0 after the two arrivals:
     worth = batch.wanted(np.where(number == 0, 0.8, 0.0))
-    assert worth[number == 0] == pytest.approx(0.25 + 0.75 * 0.8) and worth[number == 2] == pytest.approx(0.25)
+    assert worth[number == 0] == pytest.approx(0.75 + 0.25 * 0.8) and worth[number == 2] == pytest.approx(0.75)
+
+
+def test_where_no_episode_ends_in_failure_all_arrivals_are_worth_the_same():
+    walk: list[Step] = [(0, 1, ""), (1, 2, "terminated"), (0, 1, ""), (1, 1, "truncated")]
+    for pursued in ([1, 2, 1, 2], [1, 2, 1, NO_GOAL]):
+        batch = filled(walk, pursued).sample(
+            400, GoalShares(0.0), discount=DISCOUNT, n_step=3, arrival=0.25, random=np.random.default_rng(0)
+        )
+        assert set(batch.arrived.tolist()) <= {0.0, 1.0}

@@ -106,6 +106,7 @@ class Replay:
         self._end = 0
         self._sequel: Sequel | None = None
         self._crossings: Crossings | None = None
+        self._fatal_share = 0.0
         self.pending = 0.0
 
     @property
@@ -262,8 +263,9 @@ class Replay:
         Steps are drawn alike, but for those with a goal in hindsight that are drawn by transitions: any transition, one
         time it was taken, and one of the steps that led there.
 
-        arrival: the share of the worth of a goal that is certain when it is reached. The rest depends on whether a
-            neighbour can be reached from there, if the goal has neighbours and the episode goes on.
+        arrival: the share of the worth of a goal that is certain when it is reached, if all episodes end in failure.
+            The rest depends on whether a neighbour can be reached from there, if the goal has neighbours and the
+            episode goes on. If fewer episodes end in failure, more is certain.
         """
         columns, sequel = self._columns, self._read_sequel()
         assert columns is not None, "the buffer is empty"
@@ -283,6 +285,7 @@ class Replay:
         drawn, found = crossings.neighbours(columns.values[sequel.place[row], env], random)
         goal[neighbour & found] = drawn[neighbour & found]
         goal[known] = columns.next_values[sequel.place[later[known]], env[known]]
+        arrival = 1 - (1 - arrival) * self._fatal_share
         return self._returns(row, env, Goals(goal, *crossings.neighbours(goal, random)), discount, n_step, arrival)
 
     def _read_sequel(self) -> Sequel:
@@ -292,8 +295,16 @@ class Replay:
             place = np.arange(self.first, self._end) % self._rows
             changed = (columns.values[place] != columns.next_values[place]).any(axis=-1)
             self._sequel = sequel_of(place, columns.over[place], changed)
-            self._crossings = None
+            self._crossings, self._fatal_share = None, self._measure_fatal_share()
         return self._sequel
+
+    def _measure_fatal_share(self) -> float:
+        """The share of the episodes that pursued something at their end and were ended by something else."""
+        columns = self._columns
+        assert columns is not None
+        place, env = np.nonzero(columns.over[: self._filled] & (columns.pursued[: self._filled, :, 0] != NO_GOAL))
+        missed = (columns.next_values[place, env] != columns.pursued[place, env]).any(axis=-1)
+        return float((columns.terminated[place, env] & missed).mean()) if len(place) else 0.0
 
     def _read_crossings(self) -> Crossings:
         sequel, columns = self._read_sequel(), self._columns

@@ -6,7 +6,7 @@ from a slowly updated target network, actions from the network itself (double Q-
 
 w is the worth of arriving in the state s_T. A plan goes on from there: a pole that is about to fall is no use, wherever
 its cart has arrived. So a part of w is the value of reaching a random neighbour of the goal from s_T, estimated by Q
-itself. It is 1 if no transition leads on from the goal.
+itself. The part is larger the more episodes end in failure. w is 1 if none do, or no transition leads on from the goal.
 """
 
 from dataclasses import dataclass
@@ -56,8 +56,9 @@ class DQNConfig:
     neighbours: float = 0.5
     """Share of the other steps whose goal is any neighbouring set, not the one that was pursued."""
     arrival: float = 0.5
-    """Worth of reaching a set from which nothing else can be reached any more; 1: all arrivals are worth the same.
-    The rest is the value of reaching one of its neighbours, so that the next attempt can succeed, too."""
+    """Worth of reaching a set from which nothing else can be reached any more, where all episodes end in failure; where
+    fewer do, it is closer to 1. The rest is the value of reaching a neighbouring set, so that the next attempt can
+    succeed, too. 1: all arrivals are worth the same."""
     target_rate: float = 0.01
     """Update rate of the target network (Polyak averaging)."""
     max_grad_norm: float = 1.0
