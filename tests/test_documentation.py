@@ -20,6 +20,7 @@ import pytest
 import attribute_planner as ap
 from attribute_planner.configuration import TrainConfig
 from attribute_planner.environments.interface import PureEnvironment
+from attribute_planner.evaluation import calibrate
 
 ROOT = Path(__file__).parents[1]
 COMMAND = "attribute-planner"
@@ -127,6 +128,7 @@ def train_briefly(env: Any, *, steps: int, train: Any = ap.train, **options: Any
 def test_python_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(ap, "train", train_briefly)
+    monkeypatch.setattr(calibrate, "SHARE", 0.0)  # it would take longer than training
     run_python(page.read_text(encoding="utf-8"), str(page))
 
 
