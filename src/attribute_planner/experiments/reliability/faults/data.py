@@ -20,10 +20,8 @@ FAULTS = (
     Fault(
         "the reset has the key of the chance",
         "data/host_loop.py",
-        "    act_key, env_key, reset_key = jax.random.split(jax.random.fold_in(key, number), 3)\n"
-        "    return Decision(*actor.act(memory, observation, attributes, key=act_key), env_key, reset_key)",
-        "    act_key, env_key, reset_key = jax.random.split(jax.random.fold_in(key, number), 3)\n"
-        "    return Decision(*actor.act(memory, observation, attributes, key=act_key), env_key, env_key)",
+        "        return Decision(*actor.act(memory, observation, attributes, key=act_key), env_key, reset_key)",
+        "        return Decision(*actor.act(memory, observation, attributes, key=act_key), env_key, env_key)",
         "data/test_rollout.py::test_no_step_and_no_reset_on_the_host_share_a_key",
     ),
     Fault(

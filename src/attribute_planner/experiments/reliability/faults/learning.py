@@ -77,10 +77,17 @@ FAULTS = (
     ),
     Fault(
         "values are not discounted",
-        "learning/dqn.py",
-        "batch.discount * jnp.where(batch.reached, 1.0, sequel)",
-        "jnp.where(batch.reached, 1.0, sequel)",
+        "data/replay.py",
+        "return self.discount * (self.arrived + (1 - self.arrived) * sequel)",
+        "return self.arrived + (1 - self.arrived) * sequel",
         "learning/test_dqn.py::test_target_values_by_hand",
+    ),
+    Fault(
+        "an arrival is worth the same wherever it leads",
+        "data/replay.py",
+        "next_goal=np.where(goes_on[:, None], goals.onward, goal)",
+        "next_goal=goal",
+        "data/test_replay.py::test_the_worth_of_an_arrival_depends_on_what_can_be_reached_from_there",
     ),
     Fault(
         "the target network does not follow",

@@ -76,8 +76,8 @@ FAULTS = (
     Fault(
         "untried transitions are not expected to succeed",
         "phases/goal_sampling.py",
-        "success = (listing.successes + PRIOR_ATTEMPTS) / (listing.attempts + PRIOR_ATTEMPTS)",
-        "success = listing.successes / (listing.attempts + PRIOR_ATTEMPTS)",
+        "success = (listing.successes + PRIOR_ATTEMPTS * seen) / (listing.attempts + PRIOR_ATTEMPTS)",
+        "success = (listing.successes + 0.0 * seen) / (listing.attempts + PRIOR_ATTEMPTS)",
         "phases/test_goal_sampling.py::test_estimates_are_optimistic",
     ),
     Fault(

@@ -78,8 +78,8 @@ FAULTS = (
     Fault(
         "failed attempts are made again with the same probability",
         "planning/episode_model.py",
-        "weight *= by_chance",
-        "weight *= 1.0",
+        "again += by_chance * arrived[start - failure : start][: len(again)]",
+        "again += arrived[start - failure : start][: len(again)]",
         "planning/test_success_within.py::test_a_failed_attempt_is_made_again_while_time_is_left "
         "planning/test_success_within.py::test_it_is_what_episodes_do",
     ),
