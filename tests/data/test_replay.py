@@ -3,7 +3,8 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from attribute_planner.data.replay import GoalShares, Replay, ReplayBatch, remember
+from attribute_planner.data.replay import Replay, remember
+from attribute_planner.data.replay_batch import GoalShares, ReplayBatch
 from attribute_planner.data.replay_rows import NO_GOAL
 from attribute_planner.data.sequel import MAX_CHANGES
 from attribute_planner.data.trajectories import Trajectories

@@ -5,7 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from attribute_planner.data.replay import GoalShares, Replay, ReplayBatch, remember
+from attribute_planner.data.replay import Replay, remember
+from attribute_planner.data.replay_batch import GoalShares, ReplayBatch
 from attribute_planner.data.trajectories import Trajectories
 from attribute_planner.environments.graph_world import graph_world
 from attribute_planner.errors import ConfigurationError

@@ -3,7 +3,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from attribute_planner.data.replay import Replay, ReplayBatch, remember
+from attribute_planner.data.replay import Replay, remember
+from attribute_planner.data.replay_batch import ReplayBatch
 from attribute_planner.data.trajectories import Trajectories
 from attribute_planner.environments.spaces import Box
 from attribute_planner.learning.dqn import DQNConfig

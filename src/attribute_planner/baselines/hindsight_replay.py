@@ -16,7 +16,7 @@ from jaxtyping import Bool, Int
 
 from attribute_planner.attributes import AttributeSpace
 from attribute_planner.baselines.task_env import TaskState
-from attribute_planner.data.replay import ReplayBatch
+from attribute_planner.data.replay_batch import ReplayBatch
 from attribute_planner.data.trajectories import Trajectories
 from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.spaces import Action, Array, GoalObservation

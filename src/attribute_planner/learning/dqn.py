@@ -18,7 +18,7 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Float
 
-from attribute_planner.data.replay import GoalShares, ReplayBatch
+from attribute_planner.data.replay_batch import GoalShares, ReplayBatch
 from attribute_planner.data.seeds import batched
 from attribute_planner.learning.policy_gradient import TrainState, weighted_mean
 from attribute_planner.models.policy import GoalPolicy

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Float, Int
 
-from attribute_planner.data.replay import ReplayBatch
+from attribute_planner.data.replay_batch import ReplayBatch
 from attribute_planner.data.seeds import batched
 from attribute_planner.environments.spaces import Action, Box, Observation
 from attribute_planner.environments.spec import EnvironmentSpec

@@ -121,10 +121,9 @@ def plan_to_learnable_sets(model: TransitionModel, *, padded_to: int, key: Key) 
         success = np.exp(-ways.sum_along(lambda source, target: cost[listing.edges_between(source, target)]))
         return success * (1 - success) * rarity[number]
 
-    paths = Graph(optimistic(listing))
-    by_rarity = _far_sets(paths, sets, lambda number, _: np.full(listing.num_nodes, rarity[number]), padded_to)
-    far = _far_sets(paths, sets, learnable, padded_to)
-    return replace(far, weight=far.shares() + by_rarity.shares())
+    far = _far_sets(Graph(optimistic(listing)), sets, learnable, padded_to)
+    rare = jnp.zeros_like(far.weight).at[: len(sets)].set(jnp.asarray(rarity[sets], jnp.float32)[:, None])
+    return replace(far, weight=far.shares() + replace(far, weight=rare).shares())
 
 
 def _far_sets(

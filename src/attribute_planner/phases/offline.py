@@ -7,7 +7,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from attribute_planner.data.replay import GoalShares, Replay
+from attribute_planner.data.replay import Replay
+from attribute_planner.data.replay_batch import GoalShares
 from attribute_planner.environments.spec import EnvironmentSpec
 from attribute_planner.learning.finite import require_finite
 from attribute_planner.learning.progress import Watch

@@ -109,7 +109,10 @@ def _her(env: GoalEnv, steps: int, seed: int) -> tuple[Act, Settings]:
     from stable_baselines3 import DQN, SAC, HerReplayBuffer
 
     algorithm = SAC if isinstance(env.action_space, spaces.Box) else DQN
-    defaults = {"learning_starts": max(100, env.world.episode_steps + 1), "buffer_size": min(1_000_000, steps)}
+    defaults: dict[str, Any] = {
+        "learning_starts": max(100, env.world.episode_steps + 1),
+        "buffer_size": min(1_000_000, steps),
+    }
     model = algorithm(
         "MultiInputPolicy", env, replay_buffer_class=HerReplayBuffer, seed=seed, device="cpu", **defaults
     ).learn(steps)

@@ -77,7 +77,7 @@ FAULTS = (
     ),
     Fault(
         "values are not discounted",
-        "data/replay.py",
+        "data/replay_batch.py",
         "return self.discount * (self.arrived + (1 - self.arrived) * sequel)",
         "return self.arrived + (1 - self.arrived) * sequel",
         "learning/test_dqn.py::test_target_values_by_hand",
