@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 import attribute_planner as ap
+from attribute_planner import configuration
 from attribute_planner.configuration import TrainConfig
 from attribute_planner.environments.interface import PureEnvironment
 from attribute_planner.evaluation import calibrate
@@ -115,20 +116,27 @@ def page_name(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
-MAX_STEPS, MAX_HOST_STEPS = 4_000, 1_000
-"""Steps of a training on a page, and of one on the host: it shows how to call it, other tests what it achieves."""
+MAX_STEPS, MAX_HOST_STEPS, MAX_EPISODES = 4_000, 1_000, 10
+"""Steps of a training on a page, of one on the host, and episodes of an evaluation: pages show how to call them."""
 
 
 def train_briefly(env: Any, *, steps: int, train: Any = ap.train, **options: Any) -> ap.Agent:
     most = MAX_STEPS if isinstance(env, PureEnvironment) else MAX_HOST_STEPS
-    return train(env, steps=min(steps, most), **options)
+    return train(env, steps=min(steps, most), **{**options, "progress": False})
+
+
+def evaluate_briefly(agent: ap.Agent, *args: Any, episodes: int, evaluate: Any = ap.evaluate, **options: Any) -> Any:
+    return evaluate(agent, *args, episodes=min(episodes, MAX_EPISODES), **options)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=page_name)
 def test_python_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(ap, "train", train_briefly)
+    monkeypatch.setattr(ap, "evaluate", evaluate_briefly)
     monkeypatch.setattr(calibrate, "SHARE", 0.0)  # it would take longer than training
+    monkeypatch.setattr(configuration, "REPLAY_RATIO", 1.0)
+    monkeypatch.setattr(configuration, "REPLAY_RATIO_LARGE", 1.0)
     run_python(page.read_text(encoding="utf-8"), str(page))
 
 

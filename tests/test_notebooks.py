@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from attribute_planner import configuration
 from attribute_planner.evaluation import calibrate
 
 FOLDER = Path(__file__).parents[1] / "examples" / "notebooks"
@@ -43,11 +44,13 @@ def test_first_steps():
 
 def test_own_environment_is_diagnosed_and_repaired(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(calibrate, "SHARE", 0.0)  # it would take longer than training
+    monkeypatch.setattr(configuration, "REPLAY_RATIO", 16.0)
     names, _ = run_cells("own_environment.ipynb")
     assert [finding.kind for finding in names["diagnosis"].findings[:2]] == ["unseen-value", "noise"]
     assert names["repaired"].success > 0.9
 
 
+@pytest.mark.slow
 def test_blocks():
     names, _ = run_cells("blocks.ipynb")
     assert names["episode"].success and names["default"].success

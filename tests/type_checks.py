@@ -9,7 +9,7 @@ import dataclasses
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any, Self, get_type_hints
+from typing import Any, Self, get_args, get_type_hints
 
 import beartype
 import jaxtyping
@@ -18,6 +18,7 @@ CONF = beartype.BeartypeConf(is_pep484_tower=True, violation_type=jaxtyping.Type
 """An `int` is accepted as a `float`; a wrong shape raises `TypeCheckError`, as with jaxtyping's own decorator."""
 
 _jaxtyped = jaxtyping.jaxtyped
+_ArrayType = type(jaxtyping.Float[jaxtyping.Array, ""])
 
 
 def install(packages: list[str]) -> None:
@@ -40,14 +41,26 @@ def checked(function: Callable[..., Any]) -> Callable[..., Any]:
         return _jaxtyped(function, typechecker=beartype.beartype(conf=CONF))
     function.__annotations__ = hints
     checks = beartype.beartype(conf=CONF)(function)
+    if not any(map(_has_axes, hints.values())):
+        return _marked(checks)
 
     @functools.wraps(function)
     def scoped(*args: Any, **kwargs: Any) -> Any:
         with _jaxtyped("context"):
             return checks(*args, **kwargs)
 
-    scoped.__dict__["__checked__"] = True
-    return scoped
+    return _marked(scoped)
+
+
+def _has_axes(hint: Any) -> bool:
+    """Whether a type is an array with named axes, or contains some."""
+    return isinstance(hint, _ArrayType) or any(map(_has_axes, get_args(hint)))
+
+
+def _marked(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, marked as checked."""
+    function.__dict__["__checked__"] = True
+    return function
 
 
 def _with_checked_init(cls: type) -> type:

@@ -39,6 +39,7 @@ def test_attempts_that_never_succeed_often_enough_have_no_line():
     assert not list(train._until_attempts_succeed("switches", epochs_of(("practise", 10, 1.0, 0.9)), None))
 
 
+@pytest.mark.slow
 def test_a_training_stands_beside_the_peer(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(train, "_peer", lambda env, config, key: (1000.0, 10.0))
     monkeypatch.setattr(train, "TASKS", 2)

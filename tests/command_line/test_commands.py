@@ -144,6 +144,7 @@ def test_settings_cannot_be_changed_with_resume(run: Path, option: list[str], ca
     assert (run / "config.json").read_bytes() == before
 
 
+@pytest.mark.slow
 def test_several_seeds_train_into_directories_of_their_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Printed
 ):

@@ -4,6 +4,7 @@ from itertools import permutations
 
 import jax
 import numpy as np
+import pytest
 
 from attribute_planner.data.examples import Examples, random_examples
 from attribute_planner.data.random_actions import KEPT_WITHIN, any_action, kept_up
@@ -61,6 +62,7 @@ def test_examples_can_be_collected_by_actions_that_are_kept_up():
     assert again[1] > again[0] + 0.25
 
 
+@pytest.mark.slow
 def test_drops_that_keep_to_a_place_build_towers():
     # Three blocks on top of each other: one on a second, and that on a third.
     names = BLOCKS.attributes.names

@@ -19,8 +19,13 @@ from attribute_planner.storage.description import parameters_of
 LIGHTER: dict[str, dict[str, Any]] = {"blocks": {"image_size": 32}, "blocks-continuous": {"image_size": 32}}
 """Parameters with which environments are checked sooner: the pictures' size changes nothing else."""
 
+LARGER = ("blocks-continuous", "starcraft-large")
+"""Environments that share most of their code with another one."""
 
-@pytest.mark.parametrize("name", sorted(ENVIRONMENTS))
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] if name in LARGER else []) for name in sorted(ENVIRONMENTS)]
+)
 def test_every_environment_passes_the_check(name: str, monkeypatch: pytest.MonkeyPatch):
     for module in (discrete, continuous):
         monkeypatch.setattr(module, "draw_poses", partial(draw_poses, size=16))

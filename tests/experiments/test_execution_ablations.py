@@ -53,6 +53,7 @@ def test_what_a_change_replaces_exists_and_differs(name: str):
         assert found != value
 
 
+@pytest.mark.slow
 def test_a_change_is_measured_on_the_tasks_of_the_default_and_ends_with_the_cell(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

@@ -20,7 +20,7 @@ from attribute_planner.models.forward_model import (
 from tests.probes import with_drawn_weights
 
 
-def an_outlook(name: str) -> tuple[ForwardModel, jax.Array, jax.Array]:
+def a_forward_model(name: str) -> tuple[ForwardModel, jax.Array, jax.Array]:
     """An untrained outlook, and a state to look at."""
     env = make(name, image_size=16)
     forward_model = with_drawn_weights(lambda key: ForwardModel(env.spec, 8, key=key))
@@ -33,12 +33,13 @@ def an_outlook(name: str) -> tuple[ForwardModel, jax.Array, jax.Array]:
 
 
 def test_only_points_are_multiplied_with_what_is_seen():
-    assert an_outlook("blocks")[0].products is None
-    assert an_outlook("blocks-continuous")[0].products is not None
+    assert a_forward_model("blocks")[0].products is None
+    assert a_forward_model("blocks-continuous")[0].products is not None
 
 
+@pytest.mark.slow
 def test_the_likeliest_actions_are_those_that_lead_there():
-    forward_model, picture, values = an_outlook("blocks-continuous")
+    forward_model, picture, values = a_forward_model("blocks-continuous")
     points = jax.random.uniform(jax.random.key(2), (1, 40, 2))
     actions = MixedAction(jnp.arange(40).reshape(1, -1) % 4, points)
     features = forward_model.features(picture)
@@ -54,7 +55,7 @@ def test_the_likeliest_actions_are_those_that_lead_there():
 
 
 def test_what_is_not_wanted_does_not_count():
-    forward_model, picture, values = an_outlook("blocks-continuous")
+    forward_model, picture, values = a_forward_model("blocks-continuous")
     action = MixedAction(jnp.zeros((1, 1), jnp.int32), jnp.full((1, 1, 2), 0.5))
 
     def chance(outcome: jax.Array) -> float:
@@ -67,7 +68,7 @@ def test_what_is_not_wanted_does_not_count():
 
 
 def test_what_may_be_the_case_is_weighed():
-    forward_model, picture, values = an_outlook("blocks")
+    forward_model, picture, values = a_forward_model("blocks")
     actions, features = jnp.arange(5, dtype=jnp.int32).reshape(1, -1), forward_model.features(picture)
     other = values.at[:, 3].set(1)
     both = Beliefs(jnp.stack([values, other], axis=1), jnp.array([[0.75, 0.25]]))
@@ -79,7 +80,7 @@ def test_what_may_be_the_case_is_weighed():
 
 @pytest.mark.parametrize("name", ["blocks", "blocks-continuous"])
 def test_several_actions_in_a_state_lead_where_each_alone_does(name: str):
-    forward_model, picture, values = an_outlook(name)
+    forward_model, picture, values = a_forward_model(name)
     features = forward_model.features(picture)
     actions = actions_to_try(forward_model.actions, 1, 5, key=jax.random.key(3))
     together = log_shares(forward_model, features, certain(values), actions)

@@ -190,6 +190,7 @@ def test_a_finished_run_that_goes_on_changes_nothing(run: tuple[Agent, Path]):
     np.testing.assert_array_equal(again.table.probability, agent.table.probability)
 
 
+@pytest.mark.slow
 def test_a_run_with_more_examples_is_fitted_again(run: tuple[Agent, Path], tmp_path: Path):
     agent, run_dir = run
     shutil.copytree(run_dir, tmp_path / "run")

@@ -82,8 +82,8 @@ def test_a_plan_shows_the_attempts_behind_each_edge():
     found = Planner(table.with_practice(np.array([12.0, 0.2]), np.array([9.0, 0.1]))).plan(
         np.array([0], np.int32), partial_goal([2])
     )
-    assert [str(each) for each in found.evidence] == ["75 % (9 of 12)", "untried: 50 % by analogy"]
-    assert str(found).splitlines()[1:] == ["  1. n → 1  75 % (9 of 12)", "  2. n → 2  untried: 50 % by analogy"]
+    assert [str(each) for each in found.evidence] == ["75 % (9 of 12)", "untried: 50 % assumed"]
+    assert str(found).splitlines()[1:] == ["  1. n → 1  75 % (9 of 12)", "  2. n → 2  untried: 50 % assumed"]
     assert found.to_json()["evidence"][0] == {
         "probability": 0.75,
         "attempts": 12.0,

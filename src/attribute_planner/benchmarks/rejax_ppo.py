@@ -2,7 +2,7 @@
 
 rejax's environments follow gymnax: `step` takes one environment and resets it by itself. Each attempt at a goal is one
 episode of the peer's: it ends when the attributes change or after t_max steps, and reaching the goal earns 1. New
-states come from a pool that is drawn beforehand, so that the peer does not generate a map for every step.
+states come from a pool that is drawn in advance, so that the peer does not generate a map for every step.
 """
 
 # pyright: reportMissingImports=false
@@ -28,7 +28,7 @@ Key = jax.Array
 GridWorld = ColoredSwitches | Crafting
 
 POOL = 4096
-"""How many initial states are drawn beforehand."""
+"""How many initial states are drawn in advance."""
 SECONDS = 5.0
 """How long the peer trains at least."""
 

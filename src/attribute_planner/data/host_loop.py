@@ -44,7 +44,7 @@ def host_loop(
 ) -> tuple[Episodes, Trajectories]:
     """`advance`, one step after the other."""
     decide, observe_and_decide = _host_calls(actor)
-    which_active = actor.active  # once: a module makes its methods anew whenever one is asked for
+    which_active = actor.active  # once: a module creates its methods again at each access
     recorded, age, active, decision = [], np.array(episodes.age), None, None
     for number in range(first_step, first_step + length):
         if decision is None:

@@ -268,7 +268,7 @@ class Replay:
         columns, sequel = self._columns, self._read_sequel()
         assert columns is not None
         goal = goals.values
-        reached, goes_on = np.zeros(len(row), bool), np.zeros(len(row), bool)
+        reached, continues = np.zeros(len(row), bool), np.zeros(len(row), bool)
         running, steps = goal[:, 0] != NO_GOAL, np.zeros(len(row), int)
         ended = np.zeros(len(row), bool)
         for _ in range(n_step):
@@ -279,7 +279,7 @@ class Replay:
             # Where an episode is cut off, the observation after the step is not known: it ends one step earlier.
             steps += running & (arrives | terminated | ~over)
             reached |= running & arrives
-            goes_on |= running & arrives & goals.leads_on & ~over
+            continues |= running & arrives & goals.leads_on & ~over
             ended |= running & terminated & ~arrives
             running &= ~(arrives | terminated | over)
         after = sequel.place[np.minimum(row + steps, len(sequel.place) - 1)]
@@ -293,8 +293,8 @@ class Replay:
             action=jax.tree.map(lambda leaf: leaf[here, env], columns.action),
             next_observation=jax.tree.map(lambda leaf: leaf[after, env], columns.observation),
             next_values=columns.values[after, env],
-            next_goal=np.where(goes_on[:, None], goals.onward, goal),
-            arrived=np.where(goes_on, arrival, reached).astype(np.float32),
+            next_goal=np.where(continues[:, None], goals.onward, goal),
+            arrived=np.where(continues, arrival, reached).astype(np.float32),
             discount=np.where(ended, 0.0, discount**power).astype(np.float32),
             weight=((goal[:, 0] != NO_GOAL) & (steps > 0) & away).astype(np.float32),
         )

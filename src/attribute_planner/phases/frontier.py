@@ -2,7 +2,7 @@
 
 The policy and the table are those that practice has come to so far; before its first round nothing is known, and all
 actions are random. Random actions are held for a while, shorter or longer, as long as they change what is observed:
-some sets take persistence to leave, others take changes of mind. Half of the time is spent on the actions that were
+some sets are left by repeating an action, others by changing it. Half of the time is spent on the actions that were
 taken least often in what is observed.
 """
 

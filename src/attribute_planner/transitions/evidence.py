@@ -24,7 +24,7 @@ class EdgeEvidence:
 
     def __str__(self) -> str:
         if not self.is_tried:
-            return f"untried: {percent(self.probability)} by analogy"
+            return f"untried: {percent(self.probability)} assumed"
         return f"{percent(self.probability)} ({self.successes:,.0f} of {max(self.attempts, 1):,.0f})"
 
 

@@ -139,6 +139,7 @@ def python_with_opengl() -> dict[str, str] | None:
     return None
 
 
+@pytest.mark.slow
 def test_masks_agree_with_those_of_mujocos_own_renderer(tmp_path: Path):
     variables = python_with_opengl()
     if variables is None:

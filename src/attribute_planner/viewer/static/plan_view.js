@@ -99,7 +99,7 @@ export function summaryOf(plan) {
   if (!plan.reachable) return element("span", { class: "bad" }, `No plan: ${plan.reason}`);
   if (!plan.edges.length) return "The goal holds already.";
   const within = plan.horizon ? ` within ${count(plan.horizon, "step")}` : "";
-  const chance = plan.probability === null ? "by analogy with the nearest known set" : `${percent(plan.probability)}${within}`;
+  const chance = plan.probability === null ? "assumed, as for the nearest known set" : `${percent(plan.probability)}${within}`;
   return element("span", {}, element("strong", {}, count(plan.edges.length, "transition")), ` · ${chance}`);
 }
 

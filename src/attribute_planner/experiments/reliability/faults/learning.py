@@ -85,7 +85,7 @@ FAULTS = (
     Fault(
         "an arrival is worth the same wherever it leads",
         "data/replay.py",
-        "next_goal=np.where(goes_on[:, None], goals.onward, goal)",
+        "next_goal=np.where(continues[:, None], goals.onward, goal)",
         "next_goal=goal",
         "data/test_replay.py::test_the_worth_of_an_arrival_depends_on_what_can_be_reached_from_there",
     ),
