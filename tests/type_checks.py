@@ -18,7 +18,7 @@ CONF = beartype.BeartypeConf(is_pep484_tower=True, violation_type=jaxtyping.Type
 """An `int` is accepted as a `float`; a wrong shape raises `TypeCheckError`, as with jaxtyping's own decorator."""
 
 _jaxtyped = jaxtyping.jaxtyped
-_ArrayType = type(jaxtyping.Float[jaxtyping.Array, ""])
+_ArrayType: Any = type(jaxtyping.Float[jaxtyping.Array, ""])
 
 
 def install(packages: list[str]) -> None:

@@ -106,6 +106,21 @@ def test_a_satisfied_goal_takes_no_step(mode):
 NO_WAY = table_of(numbers(5), [((0,), (1,), 1.0), ((1,), (2,), 1.0)])
 
 
+def test_an_attempt_that_takes_longer_than_half_of_those_that_arrive_is_reconsidered(monkeypatch: pytest.MonkeyPatch):
+    # Nothing happens on the way to 1, which seems better than 2 until the median has passed.
+    world = graph_world(numbers(4), [((0,), 0, (0,)), ((0,), 1, (2,)), ((2,), 1, (3,))], start=(0,))
+    table = table_of(numbers(4), [((0,), (1,), 0.55), ((1,), (3,), 0.9), ((0,), (2,), 0.5), ((2,), (3,), 0.9)])
+    agent = Agent(world, None, Confused(world), table, max_attempt_steps=10, conduct=Conduct(arrival_steps=3.0))
+    episode = agent.reach("n=3", max_steps=8, mode="no-observation-search")
+    assert outcomes(episode)[:3] == [ON_THE_WAY, ON_THE_WAY, GAVE_UP]
+    assert [step.target for step in episode.trace[2:4]] == [{"n": 1}, {"n": 2}]
+    half_a_failure = float(EPISODE_MODEL.attempt(episode.trace[2].probability, np.array(0.5)))
+    assert episode.trace[2].posterior == pytest.approx(half_a_failure)
+    monkeypatch.setitem(EXECUTORS, "patient", Executor(early_replanning=False, observation_search=False))
+    patient = agent.reach("n=3", max_steps=8, mode="patient")
+    assert all(step.target == {"n": 1} for step in patient.trace)
+
+
 @pytest.mark.parametrize("mode", ["paper", "no-nearest-set"])
 def test_an_unreachable_goal_is_not_tried(mode):
     world = starting_at(RING, 1)

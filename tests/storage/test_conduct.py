@@ -15,13 +15,18 @@ from attribute_planner.storage.conduct import (
 )
 
 SETS = np.array([[1, 2], [3, 4], [5, 6]], np.uint32)
-MEASURED = Conduct(0.75, 4.0, SuccessModel(1.5, SETS, SETS[::-1], np.array([-2.0, 0.0, 3.5], np.float32)), 0.25)
+MEASURED = Conduct(0.75, 4.0, SuccessModel(1.5, SETS, SETS[::-1], np.array([-2.0, 0.0, 3.5], np.float32)), 0.25, 7.5)
 
 
 def test_what_was_measured_is_loaded_again():
     arrays, note = conduct_arrays(MEASURED)
     loaded = load_conduct(arrays, {CONDUCT: note}, num_words=2)
-    assert (loaded.repeatable, loaded.inverse_temperature, loaded.aliasing) == (0.75, 4.0, 0.25)
+    assert (loaded.repeatable, loaded.inverse_temperature, loaded.aliasing, loaded.arrival_steps) == (
+        0.75,
+        4,
+        0.25,
+        7.5,
+    )
     assert loaded.success is not None and MEASURED.success is not None and loaded.success.weight == 1.5
     for name in ("source", "target", "usual"):
         np.testing.assert_array_equal(getattr(loaded.success, name), getattr(MEASURED.success, name))

@@ -156,6 +156,7 @@ def _measured(practised: Practised, replay: Replay, log: AttemptLog | None, conf
         best_inverse_temperature(log, replay, discount, practised.steps / config.steps),
         success_of_attempts(log, replay, practised.train_state.policy, listing),
         aliasing_share(log, replay, listing),
+        log.arrival_steps(),
     )
 
 

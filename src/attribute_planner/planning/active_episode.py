@@ -12,6 +12,7 @@ from attribute_planner.planning.episode import ARRIVED, DEVIATED, ENDED, GAVE_UP
 from attribute_planner.planning.goal_relaxation import relaxed_goal, shifted_goal
 from attribute_planner.planning.lookahead import Option, Options, best_option
 from attribute_planner.planning.nearest_set import nearest_target
+from attribute_planner.planning.patience import Patience
 from attribute_planner.planning.plan import Planner
 from attribute_planner.planning.posterior import Posterior, Target
 from attribute_planner.planning.state_success import Success
@@ -21,7 +22,7 @@ class ActiveEpisode:
     """The state of one episode. `target` and `look_ahead` give the next decision, `advance` processes its result.
 
     posterior_of: makes the posterior of a goal, which holds what the episode learns about its transitions.
-    patience: steps after which an attempt that changed nothing has failed; `None`: never.
+    patience: after how many steps of an attempt the plan is reconsidered; `None`: when the attributes change.
     stop_on_any_change: whether an attempt ends with any change, as it did in practice; otherwise it goes on
         until it arrives, or comes to a set from which another target is the better bet.
     nearest_set: whether to act as in the nearest known set where no way is known.
@@ -38,7 +39,7 @@ class ActiveEpisode:
         p_goal: float,
         *,
         max_steps: int,
-        max_attempt_steps: int | None,
+        patience: Patience | None,
         nearest_set: bool,
         relax_goal: bool,
         record: bool,
@@ -49,7 +50,7 @@ class ActiveEpisode:
         self.active, self.claimed = True, False
         self.steps = self.transitions = self.replans = 0
         self._planner, self._p_goal, self._posterior_of = planner, p_goal, posterior_of
-        self._max_steps, self._t_max, self._nearest_set = max_steps, max_attempt_steps, nearest_set
+        self._max_steps, self._patience, self._nearest_set = max_steps, patience, nearest_set
         relax = relax_goal and not self.plan.reachable
         self._relaxed = relaxed_goal(planner, values, goal) if relax else None
         self._pursue(goal if self._relaxed is None else self._relaxed)
@@ -125,10 +126,10 @@ class ActiveEpisode:
         abandoned = outcome == DEVIATED and self._may_pass_sets
         failed = outcome in (DEVIATED, GAVE_UP) or (self._option is not None and outcome == ON_THE_WAY)
         if failed and expected is not None:
-            share = min(self._waited / self._t_max, 1.0) if abandoned and self._t_max is not None else 1.0
+            share = self._failure() if abandoned or outcome == GAVE_UP else 1.0
             attempt = self._origin - self._shift, expected.values - self._shift
             self.posterior.failed(*attempt, share)
-            if share < 1:
+            if share < 1 and abandoned:
                 self._abandoned.setdefault(self._origin.tobytes(), []).append((*attempt, 1 - share))
         # Who comes back to where an attempt was abandoned has seen it fail.
         for attempt in self._abandoned.pop(values.tobytes(), ()) if (values != before).any() else ():
@@ -178,11 +179,15 @@ class ActiveEpisode:
         if expected is not None and (self.values == expected.values).all():
             return ARRIVED
         if (self.values == before).all() or (expected is not None and self._keeps_target(expected)):
-            gives_up = self._option is None and self._t_max is not None and self._waited >= self._t_max
-            return GAVE_UP if gives_up else ON_THE_WAY
+            is_over = self._patience is not None and self._patience.is_over(self._waited)
+            return GAVE_UP if is_over and self._option is None else ON_THE_WAY
         if expected is None:
             return LOST
         return DEVIATED
+
+    def _failure(self) -> float:
+        """The fraction of a failed attempt that the present one is so far."""
+        return 1.0 if self._patience is None else self._patience.failure(self._waited)
 
     @property
     def _may_pass_sets(self) -> bool:

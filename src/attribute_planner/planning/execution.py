@@ -23,6 +23,7 @@ from attribute_planner.planning.episode import Episode
 from attribute_planner.planning.executor import Executor, Parts, episode_model
 from attribute_planner.planning.lookahead import consider
 from attribute_planner.planning.observation_search import ObservationSearch
+from attribute_planner.planning.patience import Patience
 from attribute_planner.planning.plan import Planner
 from attribute_planner.planning.posterior import Posterior, Published
 from attribute_planner.planning.state_success import Success, success_from
@@ -160,13 +161,18 @@ class Execution(Actor[Memory | None]):
             values,
             p_goal,
             max_steps=self.max_steps,
-            max_attempt_steps=None if published else self.parts.max_attempt_steps,
+            patience=None if published else self._patience,
             stop_on_any_change=published or self.parts.stop_on_any_change,
             nearest_set=self.executor.nearest_set and not self._looks_ahead,
             relax_goal=self.executor.goal_relaxation and not self._looks_ahead,
             record=self.record,
             success=success,
         )
+
+    @property
+    def _patience(self) -> Patience:
+        median = self.parts.conduct.arrival_steps if self.executor.early_replanning else None
+        return Patience(self.parts.max_attempt_steps, np.inf if median is None else median)
 
     def _posterior(self, goal: Goal) -> Posterior:
         model = episode_model(self.executor, self.parts.conduct, deterministic=self.parts.deterministic)

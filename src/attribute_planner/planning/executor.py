@@ -38,6 +38,8 @@ class Executor:
     """Whether the default model has the share of aliasing that practice has measured, if it has."""
     state_success: bool = True
     """Whether the policy's values adjust c_π to the present state, if it learned off-policy."""
+    early_replanning: bool = True
+    """Whether to replan when an attempt takes longer than half of those that arrived in practice, if that is known."""
 
 
 EXECUTORS: dict[str, Executor] = {
@@ -52,6 +54,7 @@ EXECUTORS: dict[str, Executor] = {
         goal_relaxation=False,
         measured_aliasing=False,
         state_success=False,
+        early_replanning=False,
     ),
     "default": Executor(),
     "no-replanning": Executor(replanning=False),
@@ -62,6 +65,7 @@ EXECUTORS: dict[str, Executor] = {
     "no-nearest-set": Executor(nearest_set=False),
     "no-goal-relaxation": Executor(goal_relaxation=False),
     "no-state-success": Executor(state_success=False),
+    "no-early-replanning": Executor(early_replanning=False),
     "no-measured-aliasing": Executor(measured_aliasing=False),
     "no-evidence": Executor(model=EpisodeModel(aliasing=0.0)),
 }
@@ -82,12 +86,14 @@ class Conduct(NamedTuple):
     inverse_temperature: the factor of the policy's log probabilities with which it acts best (`phases.temperatures`).
     success: what the policy's values tell about success from a state; `None`: nothing.
     aliasing: the share of failed attempts that is due to the state; `None`: not measured.
+    arrival_steps: the median number of steps of attempts that arrived; `None`: not measured.
     """
 
     repeatable: float = 1.0
     inverse_temperature: float = 1.0
     success: SuccessModel | None = None
     aliasing: float | None = None
+    arrival_steps: float | None = None
 
 
 NOTHING_MEASURED = Conduct()

@@ -21,8 +21,8 @@ WEIGHT = "value_weight"
 def conduct_arrays(conduct: Conduct) -> tuple[Arrays, dict[str, float]]:
     """The arrays and the note."""
     note = {"repeatable": conduct.repeatable, "inverse_temperature": conduct.inverse_temperature}
-    if conduct.aliasing is not None:
-        note["aliasing"] = conduct.aliasing
+    measured = {"aliasing": conduct.aliasing, "arrival_steps": conduct.arrival_steps}
+    note |= {name: value for name, value in measured.items() if value is not None}
     model = conduct.success
     if model is None:
         return {}, note

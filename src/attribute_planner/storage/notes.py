@@ -57,6 +57,11 @@ def is_factor(value: Any) -> bool:
     return is_number(value) and 0 < value <= 1e6
 
 
+def is_number_of_steps(value: Any) -> bool:
+    """A median of the durations of attempts, which take at least one step."""
+    return is_number(value) and value >= 1
+
+
 PARTS: dict[str, dict[str, Check] | Check] = {
     "format": is_count,
     "agent_only": lambda value: value is True,
@@ -66,6 +71,7 @@ PARTS: dict[str, dict[str, Check] | Check] = {
         "inverse_temperature": is_factor,
         "value_weight": is_slope,
         "aliasing": is_fraction,
+        "arrival_steps": is_number_of_steps,
     },
     "metrics": is_count,
     "model_edges": {},

@@ -112,6 +112,13 @@ FAULTS = (
         "planning/test_executor.py::test_values_count_relative_to_the_usual_ones",
     ),
     Fault(
+        "steps without arrival tell nothing",
+        "planning/patience.py",
+        "return 0.5 * min(steps / self.median, 1.0) if self.median < self.longest else steps / self.longest",
+        "return 0.0",
+        "planning/test_patience.py::test_an_attempt_is_reconsidered_after_the_median_as_half_a_failure",
+    ),
+    Fault(
         "low values are good news",
         "planning/state_success.py",
         "expit(log_odds(c) + weight * surplus)",
