@@ -99,15 +99,15 @@ class Slope(NamedTuple):
     baseline: float
 
 
-def slope_of(batch: Batch, earned: list[float], value_coef: float = 0.0, gain: Gain = reinforce._gain) -> Slope:
+def slope_of(batch: Batch, returns: list[float], value_coef: float = 0.0, gain: Gain = reinforce._gain) -> Slope:
     steps = jax.tree.map(lambda leaf: leaf[:, 0], batch)
 
     @eqx.filter_jit
     @eqx.filter_grad
-    def slope(policy: GoalPolicy, earned: jax.Array) -> jax.Array:
-        return loss(policy, steps, earned, gain, value_coef, jnp.float32(0.0))[0]
+    def slope(policy: GoalPolicy, returns: jax.Array) -> jax.Array:
+        return loss(policy, steps, returns, gain, value_coef, jnp.float32(0.0))[0]
 
-    found = slope(undecided(), jnp.array(earned))
+    found = slope(undecided(), jnp.array(returns))
     return Slope(np.asarray(found.action_head.bias), float(found.baseline_head.bias[0]))
 
 

@@ -1,4 +1,4 @@
-"""Parts of the outlook: how actions are told apart, and which of them likeliest lead somewhere."""
+"""Parts of the forward model: how actions are told apart, and which of them likeliest lead somewhere."""
 
 import equinox as eqx
 import jax
@@ -21,7 +21,7 @@ from tests.probes import with_drawn_weights
 
 
 def a_forward_model(name: str) -> tuple[ForwardModel, jax.Array, jax.Array]:
-    """An untrained outlook, and a state to look at."""
+    """An untrained forward model, and a state to look at."""
     env = make(name, image_size=16)
     forward_model = with_drawn_weights(lambda key: ForwardModel(env.spec, 8, key=key))
     # With loud heads it would be so sure of everything that actions tie.

@@ -21,12 +21,7 @@ MEASURED = Conduct(0.75, 4.0, SuccessModel(1.5, SETS, SETS[::-1], np.array([-2.0
 def test_what_was_measured_is_loaded_again():
     arrays, note = conduct_arrays(MEASURED)
     loaded = load_conduct(arrays, {CONDUCT: note}, num_words=2)
-    assert (loaded.repeatable, loaded.inverse_temperature, loaded.aliasing, loaded.arrival_steps) == (
-        0.75,
-        4,
-        0.25,
-        7.5,
-    )
+    assert loaded._replace(success=None) == MEASURED._replace(success=None)
     assert loaded.success is not None and MEASURED.success is not None and loaded.success.weight == 1.5
     for name in ("source", "target", "usual"):
         np.testing.assert_array_equal(getattr(loaded.success, name), getattr(MEASURED.success, name))
