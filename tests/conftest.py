@@ -11,6 +11,7 @@ os.environ.setdefault("XLA_FLAGS", "--xla_cpu_use_fusion_emitters=false --xla_cp
 os.environ["MPLBACKEND"] = "Agg"
 
 import contextlib
+import gc
 import ipaddress
 import platform
 import shutil
@@ -102,6 +103,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the longest files first; workers take files in this order."""
     order = {file: number for number, file in enumerate(LONGEST)}
     items.sort(key=lambda item: order.get(item.nodeid.partition("::")[0], len(order)))
+
+
+def pytest_collection_finish() -> None:
+    """Modules and tests stay until the end: the garbage collector need not look at them again."""
+    gc.collect()
+    gc.freeze()
 
 
 def _with_loose_types(function: Callable[..., Any]) -> Callable[..., Any]:
