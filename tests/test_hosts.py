@@ -17,10 +17,9 @@ import pytest
 
 import attribute_planner as ap
 from attribute_planner.data.hosts import require_divisible
-from attribute_planner.environments.workers.hosts import free_port, needed_by_host, run_on_hosts
+from attribute_planner.environments.workers.hosts import free_port, needed_by_host
 from attribute_planner.errors import ConfigurationError, RunDirectoryError
 from attribute_planner.storage.run_directory import RunDirectory
-from tests.host_task import exchange
 from tests.probes import RING, TINY, Hosted, new_ring
 from tests.ray_clusters import add_machine, kill_machine, ray_cluster
 from tests.test_ray_cluster import num_metrics, processes, wait_until
@@ -53,18 +52,6 @@ def assert_same(one: ap.Agent, other: ap.Agent) -> None:
         assert np.array_equal(before, after), name
     for before, after in zip(jax.tree.leaves(one.policy), jax.tree.leaves(other.policy), strict=True):
         assert np.abs(np.asarray(before) - np.asarray(after)).max() < LARGEST_DIFFERENCE
-
-
-@needs_ray
-@ignores_warnings
-def test_the_processes_of_two_hosts_exchange_arrays(cluster: Any):
-    shown = []
-    with pytest.raises(ConfigurationError, match="num_hosts is 3, but the Ray cluster has 2 machines"):
-        ap.train(RING, config=SMALL, cluster=cluster.address, num_hosts=3)
-    files = run_on_hosts(cluster.address, 2, exchange, show=lambda *report: shown.append(report))
-    assert files == {"numbers": bytes([0, 1])}
-    assert shown == [("exchange", 1.0, {"processes": 2})]
-    wait_until(lambda: not processes("ray::HostServer"))
 
 
 @needs_ray

@@ -19,6 +19,7 @@ import pytest
 
 import attribute_planner as ap
 from attribute_planner.environments.workers import pool as pool_module
+from attribute_planner.environments.workers.hosts import run_on_hosts
 from attribute_planner.environments.workers.running import cluster_workers
 from attribute_planner.errors import ConfigurationError, EnvironmentFaultError
 from attribute_planner.experiments.cluster import running
@@ -28,6 +29,8 @@ from attribute_planner.experiments.records import record_path
 from tests.environments.test_workers import NUM_ENVS, play
 from tests.environments.worker_envs import careless, large, walk
 from tests.experiments.cluster_cells import RUNS, complete
+from tests.host_task import exchange
+from tests.probes import RING
 from tests.ray_clusters import add_machine, kill, kill_head, kill_machine, ray_cluster
 from tests.test_worker_training import SMALL
 from tests.test_worker_training import assert_same as assert_same_agent
@@ -63,6 +66,17 @@ def test_a_cluster_steps_as_one_process_and_survives_the_loss_of_a_machine(clust
 def assert_same(expected: Any, found: Any) -> None:
     for before, after in zip(jax.tree.leaves(expected), jax.tree.leaves(found), strict=True):
         assert np.array_equal(before, after)
+
+
+def test_the_processes_of_two_hosts_exchange_arrays(cluster: Any):
+    """It is here, and not among the tests of hosts, because a cluster takes longer to start than this test."""
+    shown = []
+    with pytest.raises(ConfigurationError, match="num_hosts is 3, but the Ray cluster has 2 machines"):
+        ap.train(RING, config=SMALL, cluster=cluster.address, num_hosts=3)
+    files = run_on_hosts(cluster.address, 2, exchange, show=lambda *report: shown.append(report))
+    assert files == {"numbers": bytes([0, 1])}
+    assert shown == [("exchange", 1.0, {"processes": 2})]
+    wait_until(lambda: not processes("ray::HostServer"))
 
 
 @pytest.mark.slow
