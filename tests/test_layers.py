@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 PACKAGE = "attribute_planner"
@@ -100,6 +101,7 @@ class Import:
         return f"{self.module} imports {self.target} (line {self.line})"
 
 
+@cache
 def imports_under(source: Path) -> list[Import]:
     """Every import of every module under the package's folder."""
     return [each for path in sorted(source.rglob("*.py")) for each in imports_of(path, source)]

@@ -42,6 +42,7 @@ def test_first_steps():
     assert sum("<iframe" in html for html in shown) == 2
 
 
+@pytest.mark.slow
 def test_own_environment_is_diagnosed_and_repaired(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(calibrate, "SHARE", 0.0)  # it would take longer than training
     monkeypatch.setattr(configuration, "REPLAY_RATIO", 16.0)

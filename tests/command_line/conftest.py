@@ -1,3 +1,4 @@
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -5,6 +6,7 @@ import pytest
 
 import attribute_planner as ap
 from attribute_planner.command_line.main import main
+from attribute_planner.diagnosis import report
 from attribute_planner.storage.run_directory import RunDirectory, save_agent
 from tests.probes import table_of
 
@@ -22,6 +24,14 @@ SMALL = [
     "practise.hidden_size=16",
 ]
 """Settings under which the switches are trained within seconds, and not well."""
+
+
+@pytest.fixture(autouse=True, scope="session")
+def short_reports() -> Iterator[None]:
+    """The report at the end of a training pursues one goal of each task: agents that fail take all steps."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(report, "EPISODES", 1)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -13,6 +13,8 @@ from PIL import Image
 import attribute_planner as ap
 from attribute_planner.command_line.commands import COMMANDS
 from attribute_planner.command_line.main import main
+from attribute_planner.diagnosis.finding import Finding
+from attribute_planner.diagnosis.report import Report
 from attribute_planner.environments.gridworld.switches import COLORS
 from attribute_planner.environments.registry import ENVIRONMENTS
 from attribute_planner.storage.run_directory import RunDirectory
@@ -161,8 +163,12 @@ def test_several_seeds_train_into_directories_of_their_own(
     assert (given["seeds"], given["steps"], given["run_dir"]) == ((0, 2), 1000, tmp_path)
 
 
-def test_resuming_a_finished_run_says_what_it_holds(run: Path, capsys: Printed):
-    status, said = run_json(capsys, "train", "switches", "--out", str(run), "--resume")
+def test_resuming_a_finished_run_says_what_it_holds(run: Path, capsys: Printed, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(ap.Agent, "report", Report([], [Finding("noise", "A lamp flickers.", 1.0, {})]))
+    status = main(["train", "switches", "--out", str(run), "--resume", "--json"])
+    printed = capsys.readouterr()
+    said = json.loads(printed.out)
+    assert "warning: A lamp flickers." in printed.err.splitlines()
     assert (status, said["run"], said["environment"]) == (0, str(run), "switches")
     assert 200 < said["sets"] <= 256
     assert 200 < said["edges"] <= 1024
