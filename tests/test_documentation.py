@@ -116,8 +116,9 @@ def page_name(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
-MAX_STEPS, MAX_HOST_STEPS, MAX_EPISODES = 4_000, 1_000, 10
-"""Steps of a training on a page, of one on the host, and episodes of an evaluation: pages show how to call them."""
+MAX_STEPS, MAX_HOST_STEPS, MAX_EPISODES, CHECK_STEPS = 4_000, 1_000, 10, 40
+"""Steps of a training on a page, of one on the host, episodes of an evaluation and steps of a check of an environment:
+pages show how to call them."""
 
 
 def train_briefly(env: Any, *, steps: int, train: Any = ap.train, **options: Any) -> ap.Agent:
@@ -129,11 +130,16 @@ def evaluate_briefly(agent: ap.Agent, *args: Any, episodes: int, evaluate: Any =
     return evaluate(agent, *args, episodes=min(episodes, MAX_EPISODES), **options)
 
 
+def check_briefly(env: ap.Environment, check: Any = ap.check_environment) -> Any:
+    return check(env, steps=CHECK_STEPS)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=page_name)
 def test_python_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(ap, "train", train_briefly)
     monkeypatch.setattr(ap, "evaluate", evaluate_briefly)
+    monkeypatch.setattr(ap, "check_environment", check_briefly)
     monkeypatch.setattr(calibrate, "SHARE", 0.0)  # it would take longer than training
     monkeypatch.setattr(configuration, "REPLAY_RATIO", 1.0)
     monkeypatch.setattr(configuration, "REPLAY_RATIO_LARGE", 1.0)
