@@ -1,23 +1,20 @@
 """Goals in hindsight were reached later in the same episode, and returns are those of numbers calculated by hand."""
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from attribute_planner.attributes import Attribute, AttributeSpace
+from attribute_planner.baselines import hindsight_replay
 from attribute_planner.baselines.hindsight import ExploringPolicy
 from attribute_planner.baselines.hindsight_replay import (
     Chosen,
     GoalKinds,
     HindsightReplay,
     Rows,
-    add,
-    draw_steps,
     empty_replay,
-    episode_ends,
-    hindsight_goals,
-    replayed,
     rows_of,
     steps_ahead,
 )
@@ -30,6 +27,13 @@ from attribute_planner.models.encoders import NO_VALUE
 from attribute_planner.models.policy import GoalPolicy
 from tests.baselines.probes import go_to
 from tests.probes import RING, Hosted, numbers, with_drawn_weights
+
+# Compiled as in training: to compile their operations one by one takes several times as long.
+add = eqx.filter_jit(hindsight_replay.add)
+draw_steps = eqx.filter_jit(hindsight_replay.draw_steps)
+episode_ends = eqx.filter_jit(hindsight_replay.episode_ends)
+hindsight_goals = eqx.filter_jit(hindsight_replay.hindsight_goals)
+replayed = eqx.filter_jit(hindsight_replay.replayed)
 
 LINE = graph_world(numbers(100), [((i,), 0, (i + 1,)) for i in range(99)])
 """Each step leads one place on: the attribute counts the steps."""

@@ -103,6 +103,7 @@ def slope_of(batch: Batch, returns: list[float], value_coef: float = 0.0, gain: 
     steps = jax.tree.map(lambda leaf: leaf[:, 0], batch)
 
     @eqx.filter_jit
+    @eqx.filter_jit
     @eqx.filter_grad
     def slope(policy: GoalPolicy, returns: jax.Array) -> jax.Array:
         return loss(policy, steps, returns, gain, value_coef, jnp.float32(0.0))[0]
@@ -188,6 +189,7 @@ LEANING_ENTROPY = 0.5822
 def test_the_entropy_is_a_bonus():
     batch = jax.tree.map(lambda leaf: leaf[:, 0], steps([0.0]))
 
+    @eqx.filter_jit
     @eqx.filter_grad
     def slope(policy: GoalPolicy) -> jax.Array:
         return loss(policy, batch, jnp.zeros(1), reinforce._gain, 0.0, jnp.float32(2.0))[0]

@@ -1,3 +1,4 @@
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -69,7 +70,8 @@ def batch_of(reached: list[bool], discount: list[float]) -> ReplayBatch:
 def test_target_values_by_hand():
     actor = with_drawn_weights(lambda key: GoalPolicy(Thirds().spec, 2, key=key))
     both = jax.tree.map(lambda *leaves: jnp.stack(leaves), Known(1.0), Known(-2.0))
-    found = target_values(actor, both, batch_of([False, True, False], [0.5, 0.25, 0.0]), key=jax.random.key(0))
+    batch = batch_of([False, True, False], [0.5, 0.25, 0.0])
+    found = eqx.filter_jit(target_values)(actor, both, batch, key=jax.random.key(0))
     # The smaller of two estimates, discounted; the goal itself is worth 1; an end without it nothing.
     np.testing.assert_allclose(found, [0.5 * sigmoid(-2.0), 0.25, 0.0], atol=1e-6)
 
@@ -77,7 +79,7 @@ def test_target_values_by_hand():
 def test_learning_begins_with_two_different_critics_and_their_copies():
     spec, config = Thirds().spec, DQNConfig()
     policy = with_drawn_weights(lambda key: GoalPolicy(spec, 4, key=key))
-    critics = new_train_state(policy, spec, 4, config, key=jax.random.key(0)).critic
+    critics = eqx.filter_jit(new_train_state)(policy, spec, 4, config, key=jax.random.key(0)).critic
     for now, later in zip(jax.tree.leaves(critics.critic), jax.tree.leaves(critics.target), strict=True):
         np.testing.assert_array_equal(now, later)
     first, second = critics.critic.head.weight

@@ -58,10 +58,9 @@ def test_what_is_not_wanted_does_not_count():
     forward_model, picture, values = a_forward_model("blocks-continuous")
     action = MixedAction(jnp.zeros((1, 1), jnp.int32), jnp.full((1, 1, 2), 0.5))
 
-    def chance(outcome: jax.Array) -> float:
-        return float(
-            log_prob_of(forward_model, forward_model.features(picture), certain(values), action, outcome).sum()
-        )
+    @jax.jit
+    def chance(outcome: jax.Array) -> jax.Array:
+        return log_prob_of(forward_model, forward_model.features(picture), certain(values), action, outcome).sum()
 
     assert chance(jnp.full_like(values, -1)) == 0.0
     assert chance(values) < chance(values.at[:, 5:].set(-1)) < 0
