@@ -81,7 +81,6 @@ def _processor() -> str:
 
 
 LONGEST = (
-    "tests/test_notebooks.py",
     "tests/test_documentation.py",
     "tests/experiments/test_running.py",
     "tests/command_line/test_commands.py",
@@ -93,7 +92,6 @@ LONGEST = (
     "tests/baselines/test_hindsight_replay.py",
     "tests/test_ray_cluster.py",
     "tests/test_several_seeds.py",
-    "tests/test_hosts.py",
     "tests/viewer/test_browser.py",
 )
 """The files that take longest. They run first, so that all workers finish at about the same time."""

@@ -134,21 +134,19 @@ def test_training_measures_a_policy_of_ones_own(tmp_path: Path):
     assert ap.load(tmp_path / "run", env, policy=Walker()).table.num_edges == agent.table.num_edges
 
 
-@pytest.mark.parametrize(
-    ("predict", "message"),
-    [
+def test_an_error_of_a_policy_of_ones_own_is_one_line(capfd: pytest.CaptureFixture[str]):
+    env = line()
+    cases = (
         (
             lambda seen, goal: seen["observation"],
             r"^SimpleNamespace\.predict\(observation, goal\): IndexError: only integers",
         ),
         (lambda seen, goal: 7, r"^predict returned 7; actions are 0 to 2\.$"),
-    ],
-)
-def test_an_error_of_a_policy_of_ones_own_is_one_line(predict: Any, message: str, capfd: pytest.CaptureFixture[str]):
-    env, policy = line(), SimpleNamespace(predict=predict)
-    with pytest.raises(ConfigurationError, match=message) as caught:
-        ap.train(env, policy=policy, config=small(env))  # pyright: ignore[reportArgumentType]
-    assert "\n" not in str(caught.value) and "pure_callback" not in capfd.readouterr().err
+    )
+    for predict, message in cases:
+        with pytest.raises(ConfigurationError, match=message) as caught:
+            ap.train(env, policy=SimpleNamespace(predict=predict), config=small(env))  # pyright: ignore[reportArgumentType]
+        assert "\n" not in str(caught.value) and "pure_callback" not in capfd.readouterr().err
     agent = ap.train(env, policy=Walker(), config=small(env))  # the error is not raised twice
     assert agent.table.num_edges
 
