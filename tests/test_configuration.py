@@ -5,7 +5,16 @@ import pytest
 from attribute_planner.algorithm import new_replay
 from attribute_planner.attributes import Attribute, AttributeSpace
 from attribute_planner.configuration import HOST, PRESETS, config_for, default_config, host_config, paper_config
-from attribute_planner.environments.spaces import ActionSpace, Box, Discrete, Mixed, VectorSpec
+from attribute_planner.environments.spaces import (
+    ActionSpace,
+    Box,
+    Discrete,
+    FlatSpec,
+    ImageSpec,
+    Mixed,
+    Part,
+    VectorSpec,
+)
 from attribute_planner.environments.spec import EnvironmentSpec
 from attribute_planner.errors import ConfigurationError, UnknownNameError
 from attribute_planner.phases.practise_config import PractiseConfig
@@ -38,9 +47,19 @@ def test_t_max_is_half_an_episode_within_bounds(episode_steps, t_max):
     assert config.practise.value_discount == pytest.approx(1 - 1 / t_max)
 
 
-def test_small_observations_are_learned_from_more_often():
-    small, large = (host_config(spec(LISTED, size=size)).practise.dqn.replay_ratio for size in (64, 65))
-    assert small > large
+@pytest.mark.parametrize(("actions", "method", "most"), [(LISTED, "dqn", 64), (POINT, "sac", 16)])
+def test_small_observations_are_learned_from_more_often(actions: ActionSpace, method: str, most: int):
+    specs = [spec(actions, size=size) for size in (4, 147, 3_000, 10**6)]
+    specs.insert(2, replace(specs[0], observation=ImageSpec(32, 32)))
+    specs.insert(2, replace(specs[0], observation=FlatSpec((Part("", (32, 32, 3), "image"),), "uint8")))
+    ratios = [getattr(host_config(each).practise, method).replay_ratio for each in specs]
+    assert ratios == sorted(ratios, reverse=True)
+    assert ratios[0] == most and ratios[-1] == 2
+
+
+def test_a_practice_takes_about_as_long_with_large_observations():
+    ratio = host_config(spec(LISTED, size=147)).practise.dqn.replay_ratio
+    assert 20 <= ratio <= 30, "that of MiniGrid, with which the others were chosen"
 
 
 def test_an_environment_with_a_preset_has_its_preset():

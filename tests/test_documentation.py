@@ -141,8 +141,7 @@ def test_python_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(ap, "evaluate", evaluate_briefly)
     monkeypatch.setattr(ap, "check_environment", check_briefly)
     monkeypatch.setattr(calibrate, "SHARE", 0.0)  # it would take longer than training
-    monkeypatch.setattr(configuration, "REPLAY_RATIO", 1.0)
-    monkeypatch.setattr(configuration, "REPLAY_RATIO_LARGE", 1.0)
+    monkeypatch.setattr(configuration, "replay_ratio", lambda *_: 1.0)
     run_python(page.read_text(encoding="utf-8"), str(page))
 
 

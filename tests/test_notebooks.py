@@ -45,7 +45,7 @@ def test_first_steps():
 @pytest.mark.slow
 def test_own_environment_is_diagnosed_and_repaired(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(calibrate, "SHARE", 0.0)  # it would take longer than training
-    monkeypatch.setattr(configuration, "REPLAY_RATIO", 16.0)
+    monkeypatch.setattr(configuration, "replay_ratio", lambda *_: 16.0)
     names, _ = run_cells("own_environment.ipynb")
     assert [finding.kind for finding in names["diagnosis"].findings[:2]] == ["unseen-value", "noise"]
     assert names["repaired"].success > 0.9

@@ -3,7 +3,6 @@
 from dataclasses import dataclass, field, replace
 
 import jax
-import numpy as np
 
 from attribute_planner.environments.interface import Environment, require_environment
 from attribute_planner.environments.spaces import Box, Mixed
@@ -13,6 +12,7 @@ from attribute_planner.learning.fitting import FitConfig
 from attribute_planner.learning.inverse import InverseConfig
 from attribute_planner.learning.ppo import PPOConfig
 from attribute_planner.learning.reinforce import ReinforceConfig
+from attribute_planner.models.encoders import work_of
 from attribute_planner.phases.detect import DetectConfig
 from attribute_planner.phases.explore import ExploreConfig
 from attribute_planner.phases.forward_model import ForwardModelConfig
@@ -228,11 +228,12 @@ def host_config(spec: EnvironmentSpec) -> TrainConfig:
         return host_on_policy_config(spec)
     max_attempt_steps = attempt_steps(spec)
     method = "sac" if isinstance(spec.actions, Box) else "dqn"
-    dqn = replace(HOST.practise.dqn, replay_ratio=REPLAY_RATIO if is_small(spec) else REPLAY_RATIO_LARGE)
+    practise = replace(HOST.practise, max_attempt_steps=max_attempt_steps, method=method)
+    learning = replace(getattr(practise, method), replay_ratio=replay_ratio(spec, method, practise.hidden_size))
     return replace(
         HOST,
         explore=replace(HOST.explore, max_attempt_steps=max_attempt_steps),
-        practise=replace(HOST.practise, max_attempt_steps=max_attempt_steps, method=method, dqn=dqn),
+        practise=replace(practise, **{method: learning}),
     )
 
 
@@ -246,14 +247,20 @@ def attempt_steps(spec: EnvironmentSpec) -> int:
     return min(max(spec.episode_steps // 2, SHORTEST_ATTEMPT), LONGEST_ATTEMPT)
 
 
-REPLAY_RATIO, REPLAY_RATIO_LARGE, SMALL = 64.0, 24.0, 64
-"""How often DQN replays each step, for observations of up to `SMALL` components and for larger ones: such that half a
-million steps take about a quarter of an hour on two cores."""
+MOST_REPLAYS = {"dqn": 64.0, "sac": 16.0}
+"""How often each step is replayed, at most."""
+FEWEST_REPLAYS = 2.0
+"""The same, at least."""
+WORK = {"dqn": 1.5e6, "sac": 3.6e5}
+"""The multiplications that encode all replays of a step, and `OTHER_WORK` for each: such that half a million steps take
+about a quarter of an hour on two cores."""
+OTHER_WORK = 1.5e4
 
 
-def is_small(spec: EnvironmentSpec) -> bool:
-    """Whether observations have few components."""
-    return int(np.prod(spec.observation.shape)) <= SMALL
+def replay_ratio(spec: EnvironmentSpec, method: str, hidden_size: int) -> float:
+    """How often each step is replayed: less where observations are large, so that the time stays the same."""
+    work = OTHER_WORK + work_of(spec.observation, hidden_size)
+    return max(min(MOST_REPLAYS[method], float(round(WORK[method] / work))), FEWEST_REPLAYS)
 
 
 def config_for(env: Environment) -> TrainConfig:

@@ -17,7 +17,7 @@ from attribute_planner.environments.gymnasium_bridge import GymnasiumEnvironment
 from attribute_planner.environments.gymnasium_bridge.actions import actions_of
 from attribute_planner.environments.gymnasium_bridge.describing import AttributeReader
 from attribute_planner.environments.gymnasium_bridge.observations import encoder_by, encoder_for
-from attribute_planner.environments.spaces import Box, Discrete, FlatSpec, ImageSpec, Part
+from attribute_planner.environments.spaces import Box, Discrete, FlatSpec, Part
 from attribute_planner.errors import ConfigurationError, EnvironmentFaultError, UnknownNameError
 
 
@@ -196,18 +196,19 @@ def test_text_is_the_hashes_of_its_words():
 )
 def test_pictures_stay_pictures_with_channels_last(shape: tuple[int, ...], same_pixel: tuple[int, ...]):
     encoder = encoder_for(spaces.Box(0, 255, shape, np.uint8))
-    assert encoder.spec == ImageSpec(20, 24, 3 if len(shape) == 3 else 1)
+    (part,) = encoder.spec.parts
+    assert part == Part("", (20, 24, 3 if len(shape) == 3 else 1), "image")
     picture = np.arange(np.prod(shape)).reshape(shape).astype(np.uint8)
     seen = encoder.encode(picture)
-    assert seen.shape == encoder.spec.shape
-    assert seen[1, 2, 0] == picture[same_pixel]
+    assert seen.shape == encoder.spec.shape and seen.dtype == encoder.spec.dtype == np.uint8
+    assert seen.reshape(part.shape)[1, 2, 0] == picture[same_pixel]
 
 
 def test_a_large_grid_of_small_integers_is_not_an_image():
     space, grid = spaces.Box(0, 255, (19, 19, 3), np.uint8), np.full((19, 19, 3), 10, np.uint8)
-    assert isinstance(encoder_for(space).spec, ImageSpec)
-    assert isinstance(encoder_for(space, grid + 100).spec, ImageSpec)
-    assert isinstance(encoder_for(space, 0 * grid).spec, ImageSpec), "the first image of an episode may be black"
+    image = FlatSpec((Part("", (19, 19, 3), "image"),), "uint8")
+    assert encoder_for(space).spec == encoder_for(space, grid + 100).spec == image
+    assert encoder_for(space, 0 * grid).spec == image, "the first image of an episode may be black"
     assert encoder_for(space, grid).spec == FlatSpec((Part("", (19, 19, 3), "numbers", 0, 16),), "uint8")
 
 
@@ -222,7 +223,7 @@ def test_an_image_inside_others_stays_an_image():
 
 def test_a_users_encoding_says_what_the_agent_sees():
     assert encoder_by(lambda number: np.eye(4)[number], 0).encode(2).tolist() == [0, 0, 1, 0]
-    assert encoder_by(lambda _: np.zeros((16, 16, 3), np.uint8), None).spec == ImageSpec(16, 16, 3)
+    assert encoder_by(lambda _: np.zeros((16, 16, 3), np.uint8), None).spec.parts == (Part("", (16, 16, 3), "image"),)
 
 
 def test_observations_that_cannot_be_numbers_ask_for_an_encoding():

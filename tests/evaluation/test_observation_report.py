@@ -21,7 +21,7 @@ def test_each_part_has_a_line():
         "way: a choice of 4, one-hot",
         "goal: text, 1 different seen; the first 2 words, one-hot by hash",
         "speed: 3 numbers, -1.25 to 5 seen; 1 one-hot, 1 normalised, 1 constant so far",
-        "view: an image of 1 × 2 × 1, convolved",
+        "view: an image of 1 × 2 × 1, in patches",
     )
 
 

@@ -111,7 +111,7 @@ def test_training_leaves_the_statistics_alone():
     assert state is not None
 
 
-def test_an_image_among_other_parts_is_convolved():
+def test_an_image_among_other_parts_is_encoded():
     spec = FlatSpec((Part("way", (), "choice", 0, 4), Part("view", (16, 20, 3), "image")), "uint8")
     encoder = eqx.filter_jit(encoder_for(spec, SPACE, 8, key=KEY))
     nothing = jnp.zeros((2, 3, 1), jnp.int32)

@@ -9,7 +9,7 @@ import pytest
 from attribute_planner.attributes import Attribute, AttributeSpace
 from attribute_planner.environments.spaces import ImageSpec
 from attribute_planner.models.encoders import ImageEncoder, no_values
-from attribute_planner.models.vision import Convolutions, Keypoints, halving_convolution
+from attribute_planner.models.vision import Convolutions, Keypoints, Patches, halving_convolution
 from tests.probes import with_drawn_weights
 
 
@@ -31,6 +31,20 @@ def test_a_halving_convolution_is_one_with_stride_two(
     layout = ("NHWC", "HWIO", "NHWC")
     plain = jax.lax.conv_general_dilated(images, kernel, (2, 2), "SAME", dimension_numbers=layout)
     np.testing.assert_allclose(halving_convolution(images, kernel), plain, atol=1e-4)
+
+
+@pytest.mark.parametrize(("size", "side"), [((16, 16), 2), ((17, 30), 4), ((8, 5), 1)])
+def test_patches_are_a_convolution_whose_stride_is_its_kernel(size: tuple[int, int], side: int):
+    patches_key, image_key = jax.random.split(jax.random.key(0))
+    patches = Patches((*size, 3), key=patches_key)
+    images = jax.random.normal(image_key, (2, *size, 3))
+    more = [-length % side for length in size]
+    padded = jnp.pad(images, ((0, 0), (0, more[0]), (0, more[1]), (0, 0)))
+    kernel = patches.encode.weight.reshape(side, side, 3, -1)
+    layout = ("NHWC", "HWIO", "NHWC")
+    plain = jax.lax.conv_general_dilated(padded, kernel, (side, side), "VALID", dimension_numbers=layout)
+    assert patches.side == side
+    np.testing.assert_allclose(patches(images), jax.nn.relu(plain).reshape(2, patches.features), atol=1e-4)
 
 
 def test_keypoints_tell_where_a_thing_is():

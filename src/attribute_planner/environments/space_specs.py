@@ -68,6 +68,22 @@ class ImageSpec:
 
 
 @dataclass(frozen=True)
+class Marker:
+    """The agent in a grid or an image: what the actions move, recognised by the keys of its cells.
+
+    keys: the keys that its cells had.
+    known: all keys that were seen. A cell with another key may be the agent, if none has one of `keys`.
+    others: the types of all other cells that were seen.
+    size: its height and width in cells.
+    """
+
+    keys: tuple[int, ...]
+    known: tuple[int, ...]
+    others: tuple[int, ...]
+    size: tuple[int, int]
+
+
+@dataclass(frozen=True)
 class Part:
     """A part of a flattened observation: values as the environment gives them.
 
@@ -77,6 +93,7 @@ class Part:
         shape is `[height, width, channels]`.
     first, slots: the values `first` to `first + slots - 1` can be one-hot; `slots` is 0 if no value can.
     integers: whether the space holds integers only.
+    around: the agent that a part is seen from; `None` if it is as the environment gives it.
     """
 
     name: str
@@ -85,6 +102,7 @@ class Part:
     first: int = 0
     slots: int = 0
     integers: bool = True
+    around: Marker | None = None
 
     @property
     def size(self) -> int:
@@ -95,7 +113,8 @@ class Part:
 class FlatSpec:
     """`[size]` values as the environment gives them, in one type; the network scales or one-hot encodes them.
 
-    parts: the parts of the observation, one after the other.
+    parts: the parts of the observation, one after the other; last come those that repeat another one, seen from the
+        agent.
     stored_as: the name of the type.
     """
 
@@ -109,6 +128,11 @@ class FlatSpec:
     @property
     def dtype(self) -> np.dtype:
         return np.dtype(self.stored_as)
+
+    @property
+    def given(self) -> int:
+        """The number of values that the environment gave: those of all parts but the ones seen from the agent."""
+        return sum(part.size for part in self.parts if part.around is None)
 
 
 ObservationSpec = WordsSpec | VectorSpec | FlatSpec | ImageSpec

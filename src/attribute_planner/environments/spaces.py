@@ -12,6 +12,7 @@ from attribute_planner.environments.space_specs import Box as Box
 from attribute_planner.environments.space_specs import Discrete as Discrete
 from attribute_planner.environments.space_specs import FlatSpec as FlatSpec
 from attribute_planner.environments.space_specs import ImageSpec as ImageSpec
+from attribute_planner.environments.space_specs import Marker as Marker
 from attribute_planner.environments.space_specs import Mixed as Mixed
 from attribute_planner.environments.space_specs import ObservationSpec as ObservationSpec
 from attribute_planner.environments.space_specs import Part as Part

@@ -10,6 +10,7 @@ from attribute_planner.environments.spaces import (
     Discrete,
     FlatSpec,
     ImageSpec,
+    Marker,
     Mixed,
     Part,
     VectorSpec,
@@ -19,7 +20,9 @@ from attribute_planner.environments.spec import EnvironmentSpec
 from attribute_planner.errors import ConfigurationError
 from attribute_planner.files.typed_json import dataclass_from_json, typed
 
-TYPES = {each.__name__: each for each in (WordsSpec, VectorSpec, ImageSpec, FlatSpec, Part, Discrete, Box, Mixed)}
+TYPES = {
+    each.__name__: each for each in (WordsSpec, VectorSpec, ImageSpec, FlatSpec, Marker, Part, Discrete, Box, Mixed)
+}
 """The types of specifications of observations and actions, by the name in `type`."""
 
 

@@ -39,11 +39,15 @@ def component_name(spec: ObservationSpec) -> ComponentName:
 
 
 def flat_observation(observation: Array, spec: ObservationSpec) -> Array:
-    """Observations `[..., *shape]` of one agent as `float32[..., D]`; images are flattened as they are."""
+    """Observations `[..., *shape]` of one agent as `float32[..., D]`; images are flattened as they are.
+
+    Parts that repeat another one, seen from the agent, are left out.
+    """
     shape = observation.shape
     if shape[len(shape) - len(spec.shape) :] != spec.shape:
         raise ConfigurationError(f"The observation has shape {shape}; it must end with {spec.shape}.")
-    return observation.reshape(*shape[: len(shape) - len(spec.shape)], -1).astype(np.float32)
+    flat = observation.reshape(*shape[: len(shape) - len(spec.shape)], -1)
+    return (flat[..., : spec.given] if isinstance(spec, FlatSpec) else flat).astype(np.float32)
 
 
 @dataclass(frozen=True)

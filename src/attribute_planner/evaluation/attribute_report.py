@@ -22,8 +22,8 @@ def values_seen(space: AttributeSpace) -> list[Bool[np.ndarray, " n"]]:
 def unseen_value_warnings(space: AttributeSpace, seen: Sequence[np.ndarray], steps: int) -> list[str]:
     """A warning for each attribute that had more than one of its values, but not all of them."""
     return [
-        f"attribute {attribute.name!r} never had {_listed(attribute, ~had)} in {steps:,} random steps; leave out "
-        "values that cannot occur."
+        f"attribute {attribute.name!r} never had {_listed(attribute, ~had)} in {steps:,} random steps. That is usual "
+        "for what takes skill; leave out only what cannot occur."
         for attribute, had in zip(space.attributes, seen, strict=True)
         if had.sum() > 1 and not had.all()
     ]

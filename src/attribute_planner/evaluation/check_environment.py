@@ -77,7 +77,10 @@ class EnvironmentReport:
         return str(self)
 
     def __str__(self) -> str:
-        lines = [f"{self.environment}: no fault in {self.steps:,} random steps; {self.episodes:,} episodes ended"]
+        lines = [
+            f"{self.environment}: no fault in {self.steps:,} random steps of {NUM_ENVS} environments; "
+            f"{self.episodes:,} episodes ended"
+        ]
         if self.attribute_sets is not None:
             lines.append(
                 f"  observed: {self.attribute_sets:,} attribute sets, {self.transitions:,} transitions between them"
@@ -89,17 +92,26 @@ class EnvironmentReport:
         return "\n".join(lines + [f"  warning: {warning}" for warning in self.warnings])
 
 
-def check_environment(env: Environment, steps: int = 200, seed: int = 0) -> EnvironmentReport:
-    """Take `steps` random steps in each of a few environments, repeat some, and sample every task.
+FEWEST_STEPS, MOST_STEPS = 200, 500
+"""Bounds of the number of steps in each environment, by default those of an episode and the reset after it."""
+
+
+def check_environment(env: Environment, steps: int | None = None, seed: int = 0) -> EnvironmentReport:
+    """Take random steps in each of a few environments, repeat some, and sample every task.
 
     An error is raised at any fault.
+
+    steps: steps in each environment; by default those of a whole episode, but at least 200 and at most 500.
     """
     require_environment(env, "check_environment")
-    require_positive("steps", steps)
+    if steps is not None:
+        require_positive("steps", steps)
     action_key, purity_key, step_key, partial_key, task_key = jax.random.split(jax.random.key(seed), 5)
     replay_key = jax.random.fold_in(step_key, 1)
     with blaming(env, "declaration"):
         check_declaration(env)
+    if steps is None:
+        steps = min(max(env.episode_steps + 1, FEWEST_STEPS), MOST_STEPS)
     if isinstance(env, PureEnvironment):
         action = jax.tree.map(lambda leaf: leaf[0], any_action(env, 1, key=action_key))
         check_purity(env, action, key=purity_key)
@@ -241,7 +253,11 @@ def _warnings(env: Environment, observed: Observed) -> list[str]:
         return warnings
     steps = f"{observed.steps:,} random steps"
     if not observed.changed.any():
-        return [*warnings, f"no attribute changed in {steps}: random exploration finds no transitions."]
+        return [
+            *warnings,
+            f"no attribute changed in {steps}: exploration may find no transition. If describe is right, add "
+            "attributes that change on the way to the goal, or make episodes longer.",
+        ]
     constant = [name for name, changed in zip(env.attributes.names, observed.changed, strict=True) if not changed]
     warnings += unseen_value_warnings(env.attributes, observed.seen, observed.steps)
     return [*warnings, *(f"attribute {name!r} never changed in {steps}." for name in constant)]

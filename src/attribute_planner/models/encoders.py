@@ -6,6 +6,7 @@ input.
 
 import abc
 import math
+from itertools import pairwise
 
 import equinox as eqx
 import jax
@@ -17,7 +18,7 @@ from attribute_planner.attributes import AttributeSpace
 from attribute_planner.environments.spaces import FlatSpec, ImageSpec, ObservationSpec, VectorSpec, WordsSpec
 from attribute_planner.models.layers import BagOfWords, Dense, Tower, elu
 from attribute_planner.models.observation_scaling import FlatInput
-from attribute_planner.models.vision import Convolutions, Keypoints
+from attribute_planner.models.vision import Convolutions, Keypoints, Patches
 
 Key = jax.Array
 Values = Int[jax.Array, "*batch A"]
@@ -110,27 +111,25 @@ class FlatEncoder(Encoder):
 
 
 class ImagePart(eqx.Module):
-    """An image within a flat array: convolutions and a linear layer."""
+    """An image within a flat array: patches and a linear layer."""
 
-    convolutions: Convolutions
+    patches: Patches
     picture: Dense
     start: int = eqx.field(static=True)
     shape: tuple[int, int, int] = eqx.field(static=True)
 
     def __init__(self, spec: FlatSpec, place: int, outputs: int, *, key: Key) -> None:
-        convolution_key, image_key = jax.random.split(key)
+        patch_key, image_key = jax.random.split(key)
         self.start = sum(part.size for part in spec.parts[:place])
         height, width, channels = spec.parts[place].shape
         self.shape = height, width, channels
-        planes, features = _convolved(ImageSpec(height, width, channels))
-        self.convolutions = Convolutions(planes, key=convolution_key)
-        self.picture = Dense(features, outputs, gain=1.0, key=image_key)
+        self.patches = Patches(self.shape, key=patch_key)
+        self.picture = Dense(self.patches.features, outputs, gain=1.0, key=image_key)
 
     def __call__(self, observation: Shaped[jax.Array, "*batch size"]) -> Float[jax.Array, "*batch outputs"]:
         flat = observation[..., self.start : self.start + math.prod(self.shape)]
         images = flat.reshape(-1, *self.shape).astype(jnp.float32) / 255 - 0.5
-        maps = self.convolutions(images)[-1]
-        return self.picture(maps.reshape(len(images), -1)).reshape(*observation.shape[:-1], -1)
+        return self.picture(self.patches(images)).reshape(*observation.shape[:-1], -1)
 
 
 class ImageEncoder(Encoder):
@@ -220,3 +219,31 @@ def still_to_change(values: Values, goal: Values) -> Values:
 def no_values(space: AttributeSpace, batch: tuple[int, ...]) -> Int[jax.Array, "*batch A"]:
     """Attribute values `[*batch, A]` that are all `NO_VALUE`."""
     return jnp.full((*batch, len(space)), np.int32(NO_VALUE))
+
+
+def work_of(spec: ObservationSpec, hidden_size: int) -> float:
+    """About how many multiplications it takes to encode an observation: those of the first layers.
+
+    The sum of a row of weights for each one-hot value takes as long as `ROW_WORK` multiplications with each weight.
+    """
+    if isinstance(spec, ImageSpec):
+        channels, features = _convolved(spec)
+        height, width, work = spec.height, spec.width, features * hidden_size
+        for inputs, outputs in pairwise(channels):
+            height, width = -(-height // 2), -(-width // 2)
+            work += height * width * 9 * inputs * outputs
+        return float(work)
+    if isinstance(spec, FlatSpec):
+        images = [part for part in spec.parts if part.kind == "image"]
+        others = spec.shape[0] - sum(part.size for part in images)
+        return float(sum(_patch_work(part.shape, hidden_size) for part in images) + ROW_WORK * others * hidden_size)
+    return float(ROW_WORK * math.prod(spec.shape) * hidden_size)
+
+
+ROW_WORK = 3
+
+
+def _patch_work(shape: tuple[int, ...], hidden_size: int) -> int:
+    height, width, channels = shape
+    patches = eqx.filter_eval_shape(lambda key: Patches((height, width, channels), key=key), jax.random.key(0))
+    return patches.features * (patches.side**2 * channels + hidden_size)

@@ -8,6 +8,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Float
 
+from attribute_planner.models.layers import Dense
+
 Key = jax.Array
 
 
@@ -69,6 +71,43 @@ def _without_stride(images: jax.Array, kernel: jax.Array) -> jax.Array:
     kernel = jnp.pad(kernel, ((0, 1), (0, 1), (0, 0), (0, 0))).reshape(2, 2, 2, 2, channels, -1)
     kernel = kernel.transpose(0, 2, 1, 3, 4, 5).reshape(2, 2, 4 * channels, -1)
     return jax.lax.conv_general_dilated(images, kernel, (1, 1), ((0, 1), (0, 1)), dimension_numbers=layout)
+
+
+class Patches(eqx.Module):
+    """Non-overlapping square patches of an image, each encoded by the same linear layer and a ReLU.
+
+    A convolution whose stride is as long as its kernel. Its few, large matrix products take an eighth of the time of
+    `Convolutions` on a CPU, where a policy that replays its steps could otherwise learn little from images.
+
+    side: pixels on a side of a patch, such that there are about `PATCHES` patches on the longer side of the image.
+    """
+
+    encode: Dense
+    side: int = eqx.field(static=True)
+    count: int = eqx.field(static=True)
+
+    def __init__(self, shape: tuple[int, int, int], *, key: Key) -> None:
+        height, width, channels = shape
+        self.side = -(-max(height, width) // PATCHES)
+        self.count = -(-height // self.side) * -(-width // self.side)
+        self.encode = Dense(self.side**2 * channels, PATCH_FEATURES, key=key)
+
+    @property
+    def features(self) -> int:
+        """The number of features of an image."""
+        return self.count * PATCH_FEATURES
+
+    def __call__(self, images: Float[jax.Array, "N H W C"]) -> Float[jax.Array, "N features"]:
+        count, height, width, channels = images.shape
+        rows, columns = -(-height // self.side), -(-width // self.side)
+        more = (rows * self.side - height, columns * self.side - width)
+        images = jnp.pad(images, ((0, 0), (0, more[0]), (0, more[1]), (0, 0)))
+        patches = images.reshape(count, rows, self.side, columns, self.side, channels).transpose(0, 1, 3, 2, 4, 5)
+        return jax.nn.relu(self.encode(patches.reshape(count * self.count, -1))).reshape(count, -1)
+
+
+PATCHES, PATCH_FEATURES = 8, 16
+"""The number of patches on a side of an image, and of the features of each."""
 
 
 class Keypoints(eqx.Module):

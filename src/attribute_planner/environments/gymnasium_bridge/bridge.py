@@ -5,14 +5,24 @@ from dataclasses import dataclass
 from typing import Any
 
 import gymnasium
+import numpy as np
 
 from attribute_planner.attributes.attribute import Attribute
 from attribute_planner.environments.faults import blaming
 from attribute_planner.environments.gymnasium_bridge.actions import Actions, actions_of
+from attribute_planner.environments.gymnasium_bridge.centring import RandomSteps, action_features
 from attribute_planner.environments.gymnasium_bridge.describing import Describe, ReadValues, values_reader
-from attribute_planner.environments.gymnasium_bridge.observations import Encoder, encoder_by, encoder_for
+from attribute_planner.environments.gymnasium_bridge.observations import (
+    Encoder,
+    encoder_by,
+    encoder_for,
+    find_markers,
+    shows_cells,
+)
 from attribute_planner.environments.gymnasium_bridge.pool import EnvPool
-from attribute_planner.environments.gymnasium_bridge.returned import RESET, checked_info, parts_of
+from attribute_planner.environments.gymnasium_bridge.returned import RESET, STEP, checked_info, parts_of
+from attribute_planner.environments.gymnasium_bridge.seen_from_agent import markers_in
+from attribute_planner.environments.space_specs import FlatSpec
 from attribute_planner.environments.watchdog import WATCHDOG, HungError
 from attribute_planner.errors import ConfigurationError, EnvironmentFaultError
 
@@ -52,14 +62,17 @@ class Bridge:
     read_values: ReadValues | None
 
 
-def build_bridge(recipe: Recipe, name: str | None = None) -> Bridge:
-    """The bridge to the environments that a recipe makes; the name is by default the Gymnasium id."""
+def build_bridge(recipe: Recipe, name: str | None = None, spec: FlatSpec | None = None) -> Bridge:
+    """The bridge to the environments that a recipe makes; the name is by default the Gymnasium id.
+
+    spec: the form of the observations, if another process has found it out.
+    """
     pool = EnvPool(recipe.make)
     (first,) = pool.acquire(1)
     bridge = Bridge(
         name=name or default_name(first),
         pool=pool,
-        encoder=_encoder(first, recipe.encode_observation, Named(name or default_name(first))),
+        encoder=_encoder(first, recipe.encode_observation, Named(name or default_name(first)), spec),
         action_map=actions_of(first.action_space, recipe.action_names),
         read_values=None if recipe.describe is None else values_reader(recipe.describe, recipe.attributes),
     )
@@ -79,23 +92,57 @@ class Named:
     name: str
 
 
-def _encoder(env: gymnasium.Env, encode: Callable[[Any], Any] | None, named: Named) -> Encoder:
-    WATCHDOG.begin(f"{named.name}: env.reset(seed=0)")
-    try:
-        with blaming(named, "env.reset(seed=0)"):
-            example, info = parts_of(_first_reset(env), RESET)
-            checked_info(info)
-    except HungError as error:
-        raise EnvironmentFaultError(f"{named.name}: env.reset(seed=0): it {WATCHDOG.overdue}.") from error
-    finally:
-        WATCHDOG.end()
+def _encoder(env: gymnasium.Env, encode: Callable[[Any], Any] | None, named: Named, spec: FlatSpec | None) -> Encoder:
+    example, info = _watched(named, "env.reset(seed=0)", lambda: parts_of(_first_reset(env), RESET))
+    with blaming(named, "env.reset(seed=0)"):
+        checked_info(info)
     if encode is None:
         with blaming(named, f"observation after env.reset(seed=0), in {env.observation_space}"):
-            return encoder_for(env.observation_space, example)
+            if spec is not None:
+                return encoder_for(env.observation_space, example, markers_in(spec))
+            if not shows_cells(env.observation_space, example):
+                return encoder_for(env.observation_space, example)
+        steps = _random_steps(env, example, named)
+        with blaming(named, f"observation, in {env.observation_space}"):
+            return encoder_for(env.observation_space, example, find_markers(env.observation_space, steps))
     if not callable(encode):
         raise ConfigurationError(f"encode_observation must be a function, not a {type(encode).__name__}.")
     with blaming(named, "encode_observation after env.reset(seed=0)"):
         return encoder_by(encode, example)
+
+
+def _watched(named: Named, kind: str, call: Callable[[], Any]) -> Any:
+    """The result of a call to the environment, which must return in time."""
+    WATCHDOG.begin(f"{named.name}: {kind}")
+    try:
+        with blaming(named, kind):
+            return call()
+    except HungError as error:
+        raise EnvironmentFaultError(f"{named.name}: {kind}: it {WATCHDOG.overdue}.") from error
+    finally:
+        WATCHDOG.end()
+
+
+RANDOM_STEPS = 500
+"""Number of random steps in which the agent is looked for, where observations are grids or images."""
+
+
+def _random_steps(env: gymnasium.Env, first: Any, named: Named) -> RandomSteps:
+    """Some random steps, from the first observation on. The environment is left in the middle of an episode."""
+    env.action_space.seed(0)
+    observations, actions, begins = [first], [env.action_space.sample()], [True]
+    for _ in range(RANDOM_STEPS):
+        action = env.action_space.sample()
+        stepped = _watched(named, "env.step", lambda action=action: parts_of(env.step(action), STEP))
+        observations.append(stepped[0])
+        actions.append(action)
+        begins.append(False)
+        if stepped[2] or stepped[3]:
+            observations.append(_watched(named, "env.reset()", lambda: parts_of(env.reset(), RESET))[0])
+            actions.append(action)
+            begins.append(True)
+    features = np.stack([action_features(env.action_space, action) for action in actions])
+    return RandomSteps(observations, features, np.array(begins))
 
 
 def _first_reset(env: gymnasium.Env) -> Any:

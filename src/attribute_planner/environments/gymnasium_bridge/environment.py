@@ -224,7 +224,7 @@ def _own_limit(env: gymnasium.Env) -> tuple[int | None, str]:
     if wrapped is not None and (registered is None or wrapped < registered):
         return wrapped, "the environment's own limit (its wrapper TimeLimit)"
     if env.spec is not None and env.spec.max_episode_steps is not None:
-        return int(env.spec.max_episode_steps), "the environment's own limit (max_episode_steps of its registration)"
+        return int(env.spec.max_episode_steps), "the environment's own limit (max_episode_steps of its spec)"
     for name in ("max_steps", "max_episode_steps", "_max_episode_steps"):
         limit = getattr(env.unwrapped, name, None)
         if isinstance(limit, int | np.integer) and not isinstance(limit, bool) and limit > 0:

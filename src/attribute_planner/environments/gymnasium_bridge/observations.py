@@ -1,4 +1,4 @@
-"""Converts observations of a Gymnasium space: an image stays an image, anything else becomes a flat array of values.
+"""Converts observations of a Gymnasium space into a flat array of values.
 
 Values are not scaled here. `FlatSpec` says what they are, and the first layer of a network scales or one-hot encodes
 them by what was seen (`models/observation_scaling.py`). A choice is stored as one number, a text as the hashes of its
@@ -7,14 +7,22 @@ words, so that recorded observations are small.
 
 import re
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from gymnasium import spaces
 
-from attribute_planner.environments.space_specs import FlatSpec, ImageSpec, Part
+from attribute_planner.environments.gymnasium_bridge.centring import RandomSteps
+from attribute_planner.environments.gymnasium_bridge.seen_from_agent import (
+    Read,
+    ReadPart,
+    cells_of,
+    from_agent,
+    markers_of,
+)
+from attribute_planner.environments.space_specs import FlatSpec, Marker, Part
 from attribute_planner.errors import ConfigurationError, EnvironmentFaultError
 
 SMALLEST_IMAGE = 16
@@ -49,30 +57,27 @@ class Encoder:
         what a user's function encodes.
     """
 
-    spec: FlatSpec | ImageSpec
+    spec: FlatSpec
     encode: Callable[[Any], np.ndarray]
     bounds: tuple[tuple[float, float], ...] | None = None
 
 
-Read = Callable[[Any], np.ndarray]
-"""Reads the values of one part, as a flat array, from an observation."""
+NO_MARKERS: Mapping[str, Marker] = {}
 
 
-def encoder_for(space: spaces.Space, example: Any = None) -> Encoder:
-    """The encoder of a space: images are not changed, everything else is flattened.
+def encoder_for(space: spaces.Space, example: Any = None, markers: Mapping[str, Marker] = NO_MARKERS) -> Encoder:
+    """The encoder of a space: all its parts, flattened and joined.
 
     example: an observation, which distinguishes an image from a large grid of small integers.
+    markers: the agent in those parts that show it, by name; its surroundings are another part.
     """
-    if isinstance(space, spaces.Box) and _is_image(space.shape, space.dtype) and not _is_grid(example):
-        image = _image_encoder(space.shape)
-        return Encoder(image.spec, lambda observation: image.encode(_fitting(space, observation)))
-    parts, reads, bounds = [], [], []
-    for part, read, low, high in _parts_of(space, "", example):
-        parts.append(part)
-        reads.append(read)
-        bounds.append((low, high))
-    slots, numbers = sum(part.size * part.slots for part in parts), sum(part.size for part in parts)
-    if not 1 <= numbers <= MAX_NUMBERS or slots > 2 * MAX_NUMBERS:
+    given = _parts_of(space, "", example)
+    seen = [part for each in given if each.part.name in markers for part in from_agent(each, markers[each.part.name])]
+    parts, reads, low, high = (list(column) for column in zip(*given, *seen, strict=True)) if given else ([],) * 4
+    bounds = list(zip(low, high, strict=True))
+    slots = sum(part.size * part.slots for part in parts)
+    numbers = sum(part.size for part in parts if part.kind != "image")
+    if not parts or numbers > MAX_NUMBERS or slots > 2 * MAX_NUMBERS:
         raise ConfigurationError(
             f"Observations in {space} have {max(numbers, slots):,} numbers: pass encode_observation=… to reduce them."
         )
@@ -80,12 +85,23 @@ def encoder_for(space: spaces.Space, example: Any = None) -> Encoder:
     return Encoder(spec, _joined(reads, spec), tuple(bounds))
 
 
+def shows_cells(space: spaces.Space, example: Any) -> bool:
+    """Whether a part of the observation is a grid or an image, in which the agent may be seen."""
+    return any(cells_of(each.part) is not None for each in _parts_of(space, "", example))
+
+
+def find_markers(space: spaces.Space, steps: RandomSteps) -> dict[str, Marker]:
+    """The agent in those parts that show it, by name, from some random steps."""
+    return markers_of(_parts_of(space, "", steps.observations[0]), steps)
+
+
 def encoder_by(function: Callable[[Any], Any], example: Any) -> Encoder:
     """The encoder by a user's function; shape and type are those of the encoded example."""
     found = np.asarray(function(example))
     if _is_image(found.shape, found.dtype):
-        image = _image_encoder(found.shape)
-        return Encoder(image.spec, lambda observation: image.encode(np.asarray(function(observation))))
+        shape, convert = _image(found.shape)
+        spec = FlatSpec((Part("", shape, "image"),), "uint8")
+        return Encoder(spec, lambda observation: convert(np.asarray(function(observation))).reshape(-1))
     _require_numbers(found)
     if not 1 <= found.size <= MAX_NUMBERS:
         raise ConfigurationError(f"encode_observation returned {found.size:,} numbers, not 1 to {MAX_NUMBERS:,}.")
@@ -103,7 +119,7 @@ def encoder_by(function: Callable[[Any], Any], example: Any) -> Encoder:
     return Encoder(spec, _joined([read], spec))
 
 
-def _parts_of(space: spaces.Space, name: str, example: Any) -> list[tuple[Part, Read, float, float]]:
+def _parts_of(space: spaces.Space, name: str, example: Any) -> list[ReadPart]:
     """The parts of a space, each with the function that reads it and its lowest and highest value."""
     if isinstance(space, spaces.Dict):
         return [part for key, inner in space.spaces.items() for part in _inner_parts(key, inner, name, example)]
@@ -119,14 +135,14 @@ def _parts_of(space: spaces.Space, name: str, example: Any) -> list[tuple[Part, 
     if isinstance(space, spaces.MultiBinary):
         return [_choice_part(name, space.shape, 0, 1)]
     if space.dtype is not None and np.issubdtype(space.dtype, np.str_):
-        return [(Part(name, (WORDS,), "text", 1, WORD_HASHES), _hashed_words, 0, WORD_HASHES)]
+        return [ReadPart(Part(name, (WORDS,), "text", 1, WORD_HASHES), _hashed_words, 0, WORD_HASHES)]
     raise ConfigurationError(
         f"Observations in {space} cannot be converted automatically: "
         "pass encode_observation=…, a function from an observation to an array."
     )
 
 
-def _inner_parts(key: Any, inner: spaces.Space, outer: str, example: Any) -> list[tuple[Part, Read, float, float]]:
+def _inner_parts(key: Any, inner: spaces.Space, outer: str, example: Any) -> list[ReadPart]:
     """The parts of what a dictionary or tuple holds under `key`."""
 
     def of(read: Read) -> Read:
@@ -134,10 +150,10 @@ def _inner_parts(key: Any, inner: spaces.Space, outer: str, example: Any) -> lis
 
     name = f"{outer}.{key}" if outer else str(key)
     found = _parts_of(inner, name, None if example is None else example[key])
-    return [(part, of(read), low, high) for part, read, low, high in found]
+    return [each._replace(read=of(each.read)) for each in found]
 
 
-def _choice_part(name: str, shape: tuple[int, ...], low: int, high: int) -> tuple[Part, Read, float, float]:
+def _choice_part(name: str, shape: tuple[int, ...], low: int, high: int) -> ReadPart:
     def read(observation: Any) -> np.ndarray:
         choice = np.asarray(observation)
         _require_shape(choice, shape)
@@ -147,20 +163,20 @@ def _choice_part(name: str, shape: tuple[int, ...], low: int, high: int) -> tupl
             raise EnvironmentFaultError(f"it contains {choice.tolist()}; its space has {low} to {high}.")
         return choice.reshape(-1)
 
-    return Part(name, shape, "choice", low, high - low + 1), read, low, high
+    return ReadPart(Part(name, shape, "choice", low, high - low + 1), read, low, high)
 
 
-def _box_part(space: spaces.Box, name: str) -> tuple[Part, Read, float, float]:
+def _box_part(space: spaces.Box, name: str) -> ReadPart:
     low, high = float(space.low.astype(float).min()), float(space.high.astype(float).max())
     integers = not np.issubdtype(space.dtype, np.floating)
     part = _numbers_part(name, space.shape, low, high, integers)
-    return part, lambda observation: _fitting(space, observation).reshape(-1), low, high
+    return ReadPart(part, lambda observation: _fitting(space, observation).reshape(-1), low, high)
 
 
-def _image_part(space: spaces.Box, name: str) -> tuple[Part, Read, float, float]:
-    image = _image_encoder(space.shape)
-    part = Part(name, image.spec.shape, "image")
-    return part, lambda observation: image.encode(_fitting(space, observation)).reshape(-1), 0, 255
+def _image_part(space: spaces.Box, name: str) -> ReadPart:
+    shape, convert = _image(space.shape)
+    part = Part(name, shape, "image")
+    return ReadPart(part, lambda observation: convert(_fitting(space, observation)).reshape(-1), 0, 255)
 
 
 def _numbers_part(name: str, shape: tuple[int, ...], low: float, high: float, integers: bool) -> Part:
@@ -233,10 +249,11 @@ def _channels_last(shape: tuple[int, ...]) -> tuple[int, ...]:
     return (*shape[1:], shape[0]) if shape[0] <= MAX_CHANNELS < shape[2] else shape
 
 
-def _image_encoder(shape: tuple[int, ...]) -> Encoder:
+def _image(shape: tuple[int, ...]) -> tuple[tuple[int, int, int], Read]:
+    """The shape `[H, W, C]` of images that come in `shape`, and the function that brings them into it."""
     height, width, channels = _channels_last(shape)
 
-    def encode(image: np.ndarray) -> np.ndarray:
+    def convert(image: np.ndarray) -> np.ndarray:
         _require_shape(image, shape)
         if image.dtype != np.uint8:
             raise EnvironmentFaultError(f"the image has type {image.dtype}; it must have uint8.")
@@ -244,7 +261,7 @@ def _image_encoder(shape: tuple[int, ...]) -> Encoder:
             return image[..., None]
         return image if image.shape == (height, width, channels) else np.moveaxis(image, 0, -1)
 
-    return Encoder(ImageSpec(height, width, channels), encode)
+    return (height, width, channels), convert
 
 
 def _fitting(space: spaces.Box, observation: Any) -> np.ndarray:

@@ -10,7 +10,7 @@ from typing import Any
 
 from attribute_planner.environments.gymnasium_bridge.batch_arrays import BatchLayout
 from attribute_planner.environments.gymnasium_bridge.bridge import Recipe
-from attribute_planner.environments.space_specs import FlatSpec, ImageSpec
+from attribute_planner.environments.space_specs import FlatSpec
 from attribute_planner.environments.workers.process import Worker, WorkerLostError, WorkerProcess
 from attribute_planner.environments.workers.rows import WorkerRows
 from attribute_planner.environments.workers.sending import packed
@@ -47,7 +47,7 @@ class WorkerPool:
         self,
         name: str,
         recipe: Recipe,
-        spec: FlatSpec | ImageSpec,
+        spec: FlatSpec,
         num_workers: int,
         *,
         step_timeout: float,

@@ -19,7 +19,7 @@ from attribute_planner.environments.faults import first_line
 from attribute_planner.environments.gymnasium_bridge.batch_arrays import BatchLayout, batch_arrays
 from attribute_planner.environments.gymnasium_bridge.bridge import Bridge, build_bridge
 from attribute_planner.environments.gymnasium_bridge.env_rows import EnvRows
-from attribute_planner.environments.space_specs import FlatSpec, ImageSpec
+from attribute_planner.environments.space_specs import FlatSpec
 from attribute_planner.environments.watchdog import WATCHDOG
 from attribute_planner.environments.workers.sending import unpacked
 from attribute_planner.errors import AttributePlannerError, EnvironmentFaultError
@@ -119,9 +119,9 @@ class WorkerServer:
         except (Exception, SystemExit) as error:
             return "fault", f"{kind}: {type(error).__name__}: {first_line(str(error))}"
 
-    def _make(self, name: str, recipe: bytes, spec: FlatSpec | ImageSpec) -> None:
+    def _make(self, name: str, recipe: bytes, spec: FlatSpec) -> None:
         """Build the bridge, and check that it reads observations as the learner does."""
-        self._bridge = build_bridge(unpacked(recipe), name)
+        self._bridge = build_bridge(unpacked(recipe), name, spec)
         if self._bridge.encoder.spec != spec:
             raise EnvironmentFaultError(
                 f"{name}: its observation after reset(seed=0) has another form in a worker process: "

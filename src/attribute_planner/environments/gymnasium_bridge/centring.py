@@ -1,0 +1,207 @@
+"""Grids and images seen from the agent: finds what the actions move, and describes the rest by where it is from there.
+
+What to do next usually depends on what is around the agent, wherever it is. A network that sees a grid or an image from
+a fixed point has to learn this for each position; one that sees it from the agent learns it once.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from jaxtyping import Bool, Float, Int, Integer
+
+from attribute_planner.environments.space_specs import Marker
+
+MAX_KEYS = 256
+"""Images with more colours are left as they are."""
+EXPLAINED = 0.1
+"""The actions move something if they explain at least this share of the variance of its steps."""
+FEWEST_STEPS = 8
+"""Number of steps of a thing from which they are compared with the actions."""
+SAME_SIZE = 0.95
+"""The share of the observations of a thing that show it as a block of the same size, at least."""
+PRESENT = 0.9
+"""The share of observations that show the agent, at least."""
+CHANNEL = 2**40
+"""Distance between the keys of two channels."""
+MIXING = np.int64(1_000_003)
+"""The base of the numbers of cells with several values; products overflow, as in a hash."""
+
+
+@dataclass(frozen=True)
+class RandomSteps:
+    """Observations of random steps, in order.
+
+    observations: as the environment gives them.
+    actions: the features `[T, F]` of the action before each observation.
+    begins: `[T]` whether an observation is the first of its episode.
+    """
+
+    observations: Sequence[Any]
+    actions: Float[np.ndarray, "T F"]
+    begins: Bool[np.ndarray, " T"]
+
+
+def action_features(space: spaces.Space, action: Any) -> np.ndarray:
+    """An action as numbers: one-hot for choices."""
+    return np.asarray(spaces.flatten(space, action), np.float64)
+
+
+def cell_types(cells: Integer[np.ndarray, "*lead H W C"]) -> Int[np.ndarray, "*lead H W"]:
+    """A number for each cell that tells it from cells with other values; the value itself if it has only one."""
+    cells = np.asarray(cells).astype(np.int64)
+    return (cells * MIXING ** np.arange(cells.shape[-1])).sum(axis=-1)
+
+
+def place_of(marker: Marker, keys: Int[np.ndarray, "H W K"]) -> tuple[int, int] | None:
+    """The first row and column of the agent's cells; `None` if it is not to be seen."""
+    for mask in (np.isin(keys, marker.keys), ~np.isin(keys, marker.known)):
+        found = _box(np.asarray(mask.any(axis=-1)))
+        if found is not None and found[1] == marker.size:
+            return found[0]
+    return None
+
+
+def cell_keys(cells: Integer[np.ndarray, "*lead H W C"], *, image: bool) -> Int[np.ndarray, "*lead H W K"]:
+    """By which the agent is recognised: the colour in an image, the value in each channel of a grid."""
+    if image:
+        return cell_types(cells)[..., None]
+    return np.asarray(cells).astype(np.int64) + CHANNEL * np.arange(cells.shape[-1])
+
+
+def find_marker(cells: Integer[np.ndarray, "T H W C"], steps: RandomSteps, *, image: bool) -> Marker | None:
+    """What the actions move, if it can be recognised; otherwise `None`."""
+    keys = cell_keys(cells, image=image)
+    known = np.unique(keys)
+    if len(known) > MAX_KEYS:
+        return None
+    tracks = {key: _track((keys == key).any(axis=-1)) for key in known.tolist()}
+    tracks = {key: track for key, track in tracks.items() if track is not None}
+    explained = {key: _explained(track, steps) for key, track in tracks.items()}
+    if not explained or max(explained.values()) < EXPLAINED:
+        return None
+    first = max(explained, key=explained.__getitem__)
+    agent, chosen = tracks.pop(first), [first]
+    # It may look different at times, when it carries something for example.
+    for key, track in tracks.items():
+        if track.continues(agent, steps.begins):
+            agent, chosen = agent.joined(track), [*chosen, key]
+    if agent.present.mean() < PRESENT:
+        return None
+    others = np.unique(cell_types(cells)[~np.isin(keys, chosen).any(axis=-1)])
+    return Marker(tuple(chosen), tuple(known.tolist()), tuple(others.tolist()), agent.size)
+
+
+@dataclass(frozen=True)
+class _Track:
+    """Where a thing was in each observation.
+
+    place: `[T, 2]` its first row and column.
+    present: `[T]` whether it was there.
+    size: its height and width there.
+    """
+
+    place: Int[np.ndarray, "T 2"]
+    present: Bool[np.ndarray, " T"]
+    size: tuple[int, int]
+
+    def continues(self, other: "_Track", begins: Bool[np.ndarray, " T"]) -> bool:
+        """Whether this may be the other thing with another look: it appears beside where that one disappears."""
+        if self.size != other.size or (self.present & other.present).any():
+            return False
+        switched = other.present[:-1] & self.present[1:] & ~begins[1:]
+        jumps = np.abs(self.place[1:] - other.place[:-1])[switched].max(axis=1)
+        return bool(len(jumps)) and bool((jumps <= other.stride(begins)).all())
+
+    def stride(self, begins: Bool[np.ndarray, " T"]) -> int:
+        """The longest step in an episode."""
+        both = self.present[1:] & self.present[:-1] & ~begins[1:]
+        return int(np.abs(np.diff(self.place, axis=0))[both].max(initial=0))
+
+    def joined(self, other: "_Track") -> "_Track":
+        """Both, which are never there at the same time."""
+        place = np.where(self.present[:, None], self.place, other.place)
+        return _Track(place, self.present | other.present, self.size)
+
+
+def _track(masks: Bool[np.ndarray, "T H W"]) -> _Track | None:
+    """The track of the cells that a mask shows; `None` if they are not nearly always one block of the same size."""
+    found = [_box(mask) for mask in masks]
+    sizes = Counter(box[1] for box in found if box is not None)
+    if not sizes:
+        return None
+    (size, count), shown = sizes.most_common(1)[0], masks.any(axis=(1, 2)).sum()
+    if count < SAME_SIZE * shown or max(size) * 2 > min(masks.shape[1:]):
+        return None
+    present = np.array([box is not None and box[1] == size for box in found])
+    place = np.array([(0, 0) if box is None else box[0] for box in found])
+    return _Track(place, present, size)
+
+
+def _box(mask: Bool[np.ndarray, "H W"]) -> tuple[tuple[int, int], tuple[int, int]] | None:
+    """The first row and column, and the size, of a block of cells; `None` if they do not fill half of a rectangle."""
+    rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
+    if not len(rows):
+        return None
+    size = int(rows[-1] - rows[0]) + 1, int(columns[-1] - columns[0]) + 1
+    return ((int(rows[0]), int(columns[0])), size) if 2 * mask.sum() >= size[0] * size[1] else None
+
+
+def _explained(track: _Track, steps: RandomSteps) -> float:
+    """The share of the variance of a thing's steps, and of whether it moves, that actions explain."""
+    both = track.present[1:] & track.present[:-1] & ~steps.begins[1:]
+    moves = np.diff(track.place, axis=0)[both].astype(float)
+    moves = np.concatenate([moves, np.abs(moves).sum(axis=1, keepdims=True) > 0], axis=1)
+    actions = steps.actions[1:][both]
+    if len(moves) < FEWEST_STEPS * (1 + actions.shape[1]):
+        return 0.0
+    moves, actions = moves - moves.mean(axis=0), actions - actions.mean(axis=0)
+    total = np.square(moves).sum()
+    if total == 0:
+        return 0.0
+    weights = np.linalg.lstsq(actions, moves, rcond=None)[0]
+    return 1 - float(np.square(moves - actions @ weights).sum() / total)
+
+
+def surroundings(
+    cells: Integer[np.ndarray, "H W C"], place: tuple[int, int] | None, window: tuple[int, int], outside: int
+) -> Integer[np.ndarray, "h w C"]:
+    """The cells around a place, in the middle of a window; `outside` beyond the edge, or everywhere without a place."""
+    kind = np.promote_types(cells.dtype, np.min_scalar_type(outside))
+    result = np.full((*window, cells.shape[-1]), outside, kind)
+    if place is None:
+        return result
+    inside, seen = [], []
+    for centre, length, side in zip(place, cells.shape, window, strict=False):
+        start = centre - side // 2
+        low, high = max(start, 0), min(start + side, length)
+        inside.append(slice(low - start, high - start))
+        seen.append(slice(low, high))
+    result[inside[0], inside[1]] = cells[seen[0], seen[1]]
+    return result
+
+
+def distances(
+    types: Int[np.ndarray, "H W"], place: tuple[int, int] | None, things: Sequence[int]
+) -> Int[np.ndarray, "things 3"]:
+    """Whether there is a cell of each type, and how many rows and columns the nearest is away; 0 if there is none."""
+    result = np.zeros((len(things), 3), np.int64)
+    if place is None:
+        return result
+    order = _by_distance(*types.shape, place)
+    found, first = np.unique(types.reshape(-1)[order], return_index=True)
+    where = np.minimum(np.searchsorted(found, things), len(found) - 1)
+    row, column = np.divmod(order[first[where]], types.shape[1])
+    result[:, 0], result[:, 1], result[:, 2] = 1, row - place[0], column - place[1]
+    return np.where((found[where] == things)[:, None], result, 0)
+
+
+@lru_cache(maxsize=1024)
+def _by_distance(height: int, width: int, place: tuple[int, int]) -> Int[np.ndarray, " cells"]:
+    """The numbers of all cells, the nearest to a place first."""
+    rows, columns = np.abs(np.arange(height) - place[0]), np.abs(np.arange(width) - place[1])
+    return np.argsort((rows[:, None] + columns[None]).reshape(-1), kind="stable")

@@ -1,0 +1,205 @@
+"""Grids and images seen from the agent: what the actions move is found, the rest is told by where it is from there."""
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium import spaces
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attribute_planner.attributes import Attribute
+from attribute_planner.environments.gymnasium_bridge import from_gymnasium
+from attribute_planner.environments.gymnasium_bridge.bridge import Recipe, build_bridge
+from attribute_planner.environments.gymnasium_bridge.centring import (
+    cell_keys,
+    cell_types,
+    distances,
+    place_of,
+    surroundings,
+)
+from attribute_planner.environments.space_specs import FlatSpec, Marker
+from attribute_planner.environments.spec_json import spec_from_json, spec_to_json
+from attribute_planner.environments.splits import flat_observation
+
+SIDE, AGENT, LADEN, STONE, GHOST = 8, 1, 2, 3, 4
+MOVES = ((0, 1), (1, 0), (0, -1), (-1, 0))
+
+
+class Yard(gymnasium.Env):
+    """An agent that looks different on the left half, a stone somewhere else in every episode, and a ghost."""
+
+    action_space = spaces.Discrete(4)
+    observation_space: spaces.Space = spaces.Box(0, 9, (SIDE, SIDE), np.int64)
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        super().reset(seed=seed)
+        self.agent, self.stone, self.ghost = self.np_random.integers(0, SIDE, (3, 2))
+        return self.shown(), {}
+
+    def step(self, action: int) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        self.agent = np.clip(self.agent + MOVES[action], 0, SIDE - 1)
+        self.ghost = np.clip(self.ghost + MOVES[self.np_random.integers(4)], 0, SIDE - 1)
+        return self.shown(), 0.0, bool(self.np_random.random() < 0.05), False, {}
+
+    def grid(self) -> np.ndarray:
+        cells = np.zeros((SIDE, SIDE), np.int64)
+        cells[tuple(self.stone)], cells[tuple(self.ghost)] = STONE, GHOST
+        cells[tuple(self.agent)] = self.look()
+        return cells
+
+    def look(self) -> int:
+        return LADEN if self.agent[1] < SIDE // 2 else AGENT
+
+    def shown(self) -> Any:
+        return self.grid()
+
+
+class Pictured(Yard):
+    """The same as an image, each cell of 3 × 3 pixels."""
+
+    observation_space = spaces.Box(0, 255, (3 * SIDE, 3 * SIDE, 3), np.uint8)
+    COLOURS = np.array([[0, 0, 0], [0, 255, 0], [0, 255, 255], [90, 90, 90], [255, 0, 0]], np.uint8)
+
+    def shown(self) -> np.ndarray:
+        return np.kron(self.COLOURS[self.grid()], np.ones((3, 3, 1), np.uint8))
+
+
+class Planes(Yard):
+    """The same as planes of zeros and ones, channels first, beside a number."""
+
+    observation_space = spaces.Dict(
+        {"planes": spaces.Box(0, 1, (4, SIDE, SIDE), np.int8), "time": spaces.Box(0, 1, (1,), np.float32)}
+    )
+
+    def shown(self) -> dict[str, np.ndarray]:
+        planes = np.stack([self.grid() == key for key in (AGENT, LADEN, STONE, GHOST)]).astype(np.int8)
+        return {"planes": planes, "time": np.zeros(1, np.float32)}
+
+
+class Passive(Yard):
+    """Nobody in it does what the actions say."""
+
+    def step(self, action: int) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        return super().step(int(self.np_random.integers(4)))
+
+
+def spec_of(make: type[Yard]) -> FlatSpec:
+    found = build_bridge(Recipe(make, (Attribute("left"),), None, None, None)).encoder.spec
+    assert isinstance(found, FlatSpec)
+    return found
+
+
+def marker_of(make: type[Yard]) -> Marker:
+    (marker,) = {part.around for part in spec_of(make).parts if part.around is not None}
+    return marker
+
+
+def test_what_the_actions_move_is_found_in_a_grid_with_both_its_looks():
+    assert set(marker_of(Yard).keys) == {AGENT, LADEN}
+    assert marker_of(Yard).size == (1, 1)
+
+
+def test_it_is_found_in_an_image_and_in_planes():
+    assert marker_of(Pictured).size == (3, 3)
+    assert set(marker_of(Pictured).keys) == set(cell_types(Pictured.COLOURS[None, [AGENT, LADEN]]).ravel().tolist())
+    keys = cell_keys(np.ones((1, 1, 4), int), image=False)[0, 0]
+    assert set(marker_of(Planes).keys) == {int(keys[0]), int(keys[1])}
+
+
+def test_without_an_agent_everything_stays_as_it_is():
+    assert [part.around for part in spec_of(Passive).parts] == [None]
+
+
+@pytest.mark.parametrize("shift", [(0, 0), (1, 2)])
+def test_what_is_seen_from_the_agent_does_not_depend_on_where_it_is(shift: tuple[int, int]):
+    agent, stone = np.array([3, 4]) + shift, np.array([2, 2]) + shift
+    cells = np.zeros((SIDE, SIDE, 1), np.int64)
+    cells[tuple(agent)], cells[tuple(stone)] = AGENT, STONE
+    keys = cell_keys(cells, image=False)
+    place = place_of(marker_of(Yard), keys)
+    assert place == tuple(agent)
+    seen = surroundings(cells, place, (5, 5), outside=9)
+    assert seen[1, 0] == STONE and (seen == STONE).sum() == (seen == AGENT).sum() == 1
+    assert distances(cell_types(cells), place, (STONE, GHOST)).tolist() == [[1, -1, -2], [0, 0, 0]]
+
+
+def test_beyond_the_edge_is_outside():
+    cells = np.zeros((SIDE, SIDE, 1), np.uint8)
+    seen = surroundings(cells, (0, SIDE - 1), (3, 5), outside=300)
+    assert seen.shape == (3, 5, 1)
+    assert (seen[..., 0] == 300).tolist() == [[True] * 5, *[[False] * 3 + [True] * 2] * 2]
+    assert (surroundings(cells, None, (3, 5), outside=9) == 9).all()
+
+
+@given(st.integers(0, 2**32 - 1))
+@settings(max_examples=20)
+def test_distances_are_those_of_the_nearest_cell(seed: int):
+    random = np.random.default_rng(seed)
+    types, place = random.integers(0, 12, (5, 7)), (int(random.integers(5)), int(random.integers(7)))
+    for key, (present, row, column) in enumerate(distances(types, place, range(12)).tolist()):
+        at = np.argwhere(types == key)
+        assert bool(present) == bool(len(at))
+        if present:
+            assert [place[0] + row, place[1] + column] in at.tolist()
+            assert abs(row) + abs(column) == np.abs(at - place).sum(axis=1).min()
+
+
+def test_a_look_that_was_never_seen_is_the_agent_if_nothing_else_can_be():
+    marker = Marker((AGENT,), (0, AGENT, STONE), (0, STONE), (1, 1))
+    cells = np.zeros((SIDE, SIDE, 1), np.int64)
+    cells[1, 2], cells[5, 5] = STONE, 9
+    assert place_of(marker, cells) == (5, 5)
+    cells[4, 4] = AGENT
+    assert place_of(marker, cells) == (4, 4)
+    assert place_of(marker, np.zeros_like(cells)) is None
+    assert not distances(cells[..., 0], None, (0, STONE)).any()
+
+
+def test_workers_and_files_keep_the_agent_that_was_found():
+    env = from_gymnasium(Yard, attributes=[Attribute("left")], describe=lambda *_: {"left": True})
+    spec = env.spec.observation
+    assert isinstance(spec, FlatSpec)
+    assert spec_from_json(spec_to_json(env.spec)).observation == spec
+    again = build_bridge(Recipe(Passive, (Attribute("left"),), None, None, None), spec=spec)
+    assert again.encoder.spec == spec
+
+
+def test_encoded_observations_hold_the_grid_then_what_is_around_then_the_distances():
+    bridge = build_bridge(Recipe(Yard, (Attribute("left"),), None, None, None))
+    spec, env = bridge.encoder.spec, Yard()
+    env.reset(seed=3)
+    env.agent, env.stone, env.ghost = (np.array(place) for place in ((6, 6), (5, 6), (0, 0)))
+    whole, around, ways = np.split(
+        bridge.encoder.encode(env.shown()), np.cumsum([part.size for part in spec.parts])[:2]
+    )
+    assert [part.name for part in spec.parts] == ["", "around the agent", "as distances from the agent"]
+    assert spec.given == len(whole)
+    assert whole.reshape(SIDE, SIDE).tolist() == env.grid().tolist()
+    window = around.reshape(9, 9)
+    others = marker_of(Yard).others
+    assert others == (0, STONE, GHOST)
+    assert window[4, 4] == 3 and window[3, 4] == others.index(STONE) and window[8, 8] == 5, "the agent is 3, outside 5"
+    assert ways.reshape(-1, 3).tolist() == [[1, 0, -1], [1, -1, 0], [1, -6, -6], [1, 6, 6]]
+
+
+def test_an_image_is_moved_so_that_the_agent_is_in_its_middle():
+    bridge = build_bridge(Recipe(Pictured, (Attribute("left"),), None, None, None))
+    env = Pictured()
+    env.reset(seed=1)
+    env.agent, env.stone, env.ghost = (np.array(place) for place in ((6, 6), (5, 6), (0, 0)))
+    image, around, _ = bridge.encoder.spec.parts
+    encoded = bridge.encoder.encode(env.shown())
+    seen = encoded[image.size : image.size + around.size].reshape(around.shape)
+    middle = 3 * SIDE // 2
+    assert image.kind == around.kind == "image" and image.shape == around.shape
+    assert seen[middle, middle].tolist() == [0, 255, 0]
+    assert seen[middle - 3, middle].tolist() == [90, 90, 90]
+
+
+@pytest.mark.parametrize("make", [Yard, Pictured, Planes])
+def test_what_is_seen_from_the_agent_splits_no_sets(make: type[Yard]):
+    spec = spec_of(make)
+    observation = np.arange(spec.shape[0], dtype=np.int16)[None]
+    assert flat_observation(observation, spec).tolist() == [list(range(spec.given))]
