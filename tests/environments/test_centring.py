@@ -1,5 +1,6 @@
 """Grids and images seen from the agent: what the actions move is found, the rest is told by where it is from there."""
 
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -10,15 +11,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attribute_planner.attributes import Attribute
-from attribute_planner.environments.gymnasium_bridge import from_gymnasium
-from attribute_planner.environments.gymnasium_bridge.bridge import Recipe, build_bridge
-from attribute_planner.environments.gymnasium_bridge.centring import (
+from attribute_planner.data.dataset import Dataset
+from attribute_planner.data.refill import refill
+from attribute_planner.data.replay import Replay
+from attribute_planner.environments.centring import (
     cell_keys,
     cell_types,
     distances,
     place_of,
     surroundings,
 )
+from attribute_planner.environments.gymnasium_bridge import from_gymnasium
+from attribute_planner.environments.gymnasium_bridge.bridge import Recipe, build_bridge
+from attribute_planner.environments.seen_from_agent import completed
 from attribute_planner.environments.space_specs import FlatSpec, Marker
 from attribute_planner.environments.spec_json import spec_from_json, spec_to_json
 from attribute_planner.environments.splits import flat_observation
@@ -203,3 +208,30 @@ def test_what_is_seen_from_the_agent_splits_no_sets(make: type[Yard]):
     spec = spec_of(make)
     observation = np.arange(spec.shape[0], dtype=np.int16)[None]
     assert flat_observation(observation, spec).tolist() == [list(range(spec.given))]
+
+
+@pytest.mark.parametrize("make", [Yard, Pictured, Planes])
+def test_what_is_seen_from_the_agent_is_added_to_what_was_recorded(make: type[Yard]):
+    encoder, env = build_bridge(Recipe(make, (Attribute("left"),), None, None, None)).encoder, make()
+    observations = [env.reset(seed=5)[0], *(env.step(number % 4)[0] for number in range(7))]
+    whole = np.stack([encoder.encode(observation) for observation in observations])
+    given = whole[:, : encoder.spec.given].reshape(2, 4, -1)
+    assert completed(given, encoder.spec).tolist() == whole.reshape(2, 4, -1).tolist()
+
+
+def test_steps_that_were_recorded_without_the_environment_are_learned_from_in_it(tmp_path: Path):
+    world, left = Yard(), Attribute("left")
+    episodes = []
+    for seed in range(3):
+        observations = [world.reset(seed=seed)[0], *(world.step(number % 4)[0] for number in range(8))]
+        ends = {"terminations": np.zeros(8, bool), "truncations": np.arange(8) == 7, "rewards": np.zeros(8)}
+        episodes.append({"observations": np.stack(observations), "actions": np.arange(8) % 4, **ends})
+    spaces_of = {"observation_space": Yard.observation_space, "action_space": Yard.action_space}
+    describe = lambda observation, *_: {"left": bool((observation == LADEN).any())}  # noqa: E731
+    dataset = Dataset.from_minari(episodes, tmp_path / "data", attributes=[left], describe=describe, **spaces_of)
+    env, replay = from_gymnasium(Yard, attributes=[left], describe=describe), Replay(100)
+    assert dataset.spec.observation != env.spec.observation
+    refill(replay, dataset, 3, env.spec)
+    steps = replay.steps_at(np.zeros(3, int), np.arange(3))
+    first = [env.encoder.encode(episode["observations"][0]).tolist() for episode in episodes]
+    assert steps.observation.tolist() == first

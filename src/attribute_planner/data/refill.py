@@ -1,5 +1,7 @@
 """A replay buffer filled with recorded experience."""
 
+from dataclasses import replace
+
 import jax
 import numpy as np
 
@@ -8,14 +10,21 @@ from attribute_planner.data.dataset import Dataset
 from attribute_planner.data.replay import Replay
 from attribute_planner.data.replay_rows import Columns
 from attribute_planner.data.trajectories import Trajectories
+from attribute_planner.environments.seen_from_agent import completed
+from attribute_planner.environments.spaces import FlatSpec, ObservationSpec, Part
 from attribute_planner.environments.spec import EnvironmentSpec
 from attribute_planner.errors import ConfigurationError
 from attribute_planner.transitions.counting import TransitionCounts
 
 
 def refill(replay: Replay, dataset: Dataset, num_envs: int, spec: EnvironmentSpec) -> TransitionCounts:
-    """Add all recorded steps to a replay buffer of `num_envs` environments; the transitions that they show."""
-    require_same(dataset.spec, spec)
+    """Add all recorded steps to a replay buffer of `num_envs` environments; the transitions that they show.
+
+    What is seen from the agent is added to observations that were recorded without it.
+    """
+    recorded, needed = dataset.spec, spec.observation
+    adds_view = recorded.observation != needed and _without_view(recorded.observation) == _without_view(needed)
+    require_same(replace(recorded, observation=needed) if adds_view else recorded, spec)
     # Hidden attributes that were added in the course of a run come last.
     given = slice(len(spec.attributes))
     shards = [dataset.columns(name) for name in dataset.shards.values()]
@@ -25,6 +34,8 @@ def refill(replay: Replay, dataset: Dataset, num_envs: int, spec: EnvironmentSpe
         next_values=columns.next_values[..., given],
         pursued=columns.pursued[..., given],
     )
+    if adds_view and isinstance(needed, FlatSpec):
+        columns = columns._replace(observation=completed(columns.observation[..., : needed.given], needed))
     columns = in_lanes(columns, num_envs)
     replay.add(
         Trajectories(
@@ -43,6 +54,11 @@ def refill(replay: Replay, dataset: Dataset, num_envs: int, spec: EnvironmentSpe
     )
     replay.cut()
     return transitions_of(columns, spec.attributes)
+
+
+def _without_view(spec: ObservationSpec) -> ObservationSpec | tuple[Part, ...]:
+    """What an environment gives: without the parts that are seen from the agent."""
+    return tuple(part for part in spec.parts if part.around is None) if isinstance(spec, FlatSpec) else spec
 
 
 def in_lanes(columns: Columns, num_envs: int) -> Columns:

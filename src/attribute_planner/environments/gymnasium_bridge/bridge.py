@@ -8,9 +8,9 @@ import gymnasium
 import numpy as np
 
 from attribute_planner.attributes.attribute import Attribute
+from attribute_planner.environments.centring import RandomSteps
 from attribute_planner.environments.faults import blaming
 from attribute_planner.environments.gymnasium_bridge.actions import Actions, actions_of
-from attribute_planner.environments.gymnasium_bridge.centring import RandomSteps, action_features
 from attribute_planner.environments.gymnasium_bridge.describing import Describe, ReadValues, values_reader
 from attribute_planner.environments.gymnasium_bridge.observations import (
     Encoder,
@@ -21,7 +21,7 @@ from attribute_planner.environments.gymnasium_bridge.observations import (
 )
 from attribute_planner.environments.gymnasium_bridge.pool import EnvPool
 from attribute_planner.environments.gymnasium_bridge.returned import RESET, STEP, checked_info, parts_of
-from attribute_planner.environments.gymnasium_bridge.seen_from_agent import markers_in
+from attribute_planner.environments.seen_from_agent import markers_in
 from attribute_planner.environments.space_specs import FlatSpec
 from attribute_planner.environments.watchdog import WATCHDOG, HungError
 from attribute_planner.errors import ConfigurationError, EnvironmentFaultError
@@ -141,8 +141,9 @@ def _random_steps(env: gymnasium.Env, first: Any, named: Named) -> RandomSteps:
             observations.append(_watched(named, "env.reset()", lambda: parts_of(env.reset(), RESET))[0])
             actions.append(action)
             begins.append(True)
-    features = np.stack([action_features(env.action_space, action) for action in actions])
-    return RandomSteps(observations, features, np.array(begins))
+    # Choices are one-hot.
+    features = [np.asarray(gymnasium.spaces.flatten(env.action_space, action), np.float64) for action in actions]
+    return RandomSteps(observations, np.stack(features), np.array(begins))
 
 
 def _first_reset(env: gymnasium.Env) -> Any:

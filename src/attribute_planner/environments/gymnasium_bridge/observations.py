@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from attribute_planner.environments.gymnasium_bridge.centring import RandomSteps
-from attribute_planner.environments.gymnasium_bridge.seen_from_agent import (
+from attribute_planner.environments.centring import RandomSteps
+from attribute_planner.environments.seen_from_agent import (
     Read,
     ReadPart,
     cells_of,

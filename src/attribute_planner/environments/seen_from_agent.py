@@ -5,8 +5,9 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from jaxtyping import Shaped
 
-from attribute_planner.environments.gymnasium_bridge.centring import (
+from attribute_planner.environments.centring import (
     RandomSteps,
     cell_keys,
     cell_types,
@@ -72,6 +73,21 @@ def markers_in(spec: FlatSpec) -> dict[str, Marker]:
     return {
         part.name.removesuffix(AROUND).removesuffix(DISTANCES).rstrip(): part.around for part in seen if part.around
     }
+
+
+def completed(given: Shaped[np.ndarray, "*lead D"], spec: FlatSpec) -> Shaped[np.ndarray, "*lead size"]:
+    """Observations whose parts are all given but those that are seen from the agent, with these."""
+    parts, end = [], 0
+    for part in spec.parts:
+        if part.around is None:
+            start, end = end, end + part.size
+            kind = np.int64 if part.integers else given.dtype  # beside other numbers, integers are stored like them
+            parts.append(ReadPart(part, lambda row, i=slice(start, end), kind=kind: row[i].astype(kind), 0, 0))
+    markers = markers_in(spec)
+    parts += [seen for each in parts if each.part.name in markers for seen in from_agent(each, markers[each.part.name])]
+    rows = given.reshape(-1, given.shape[-1])
+    whole = np.stack([np.concatenate([each.read(row) for each in parts]) for row in rows])
+    return whole.astype(spec.dtype).reshape(*given.shape[:-1], -1)
 
 
 def from_agent(whole: ReadPart, marker: Marker) -> list[ReadPart]:

@@ -11,7 +11,6 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from gymnasium import spaces
 from jaxtyping import Bool, Float, Int, Integer
 
 from attribute_planner.environments.space_specs import Marker
@@ -44,11 +43,6 @@ class RandomSteps:
     observations: Sequence[Any]
     actions: Float[np.ndarray, "T F"]
     begins: Bool[np.ndarray, " T"]
-
-
-def action_features(space: spaces.Space, action: Any) -> np.ndarray:
-    """An action as numbers: one-hot for choices."""
-    return np.asarray(spaces.flatten(space, action), np.float64)
 
 
 def cell_types(cells: Integer[np.ndarray, "*lead H W C"]) -> Int[np.ndarray, "*lead H W"]:
