@@ -10,7 +10,7 @@ from attribute_planner.data.dataset import Dataset
 from attribute_planner.data.replay import Replay
 from attribute_planner.data.replay_rows import Columns
 from attribute_planner.data.trajectories import Trajectories
-from attribute_planner.environments.seen_from_agent import completed
+from attribute_planner.environments.seen_from_agent import with_views
 from attribute_planner.environments.spaces import FlatSpec, ObservationSpec, Part
 from attribute_planner.environments.spec import EnvironmentSpec
 from attribute_planner.errors import ConfigurationError
@@ -35,7 +35,7 @@ def refill(replay: Replay, dataset: Dataset, num_envs: int, spec: EnvironmentSpe
         pursued=columns.pursued[..., given],
     )
     if adds_view and isinstance(needed, FlatSpec):
-        columns = columns._replace(observation=completed(columns.observation[..., : needed.given], needed))
+        columns = columns._replace(observation=with_views(columns.observation[..., : needed.given], needed))
     columns = in_lanes(columns, num_envs)
     replay.add(
         Trajectories(
@@ -58,7 +58,7 @@ def refill(replay: Replay, dataset: Dataset, num_envs: int, spec: EnvironmentSpe
 
 def _without_view(spec: ObservationSpec) -> ObservationSpec | tuple[Part, ...]:
     """What an environment gives: without the parts that are seen from the agent."""
-    return tuple(part for part in spec.parts if part.around is None) if isinstance(spec, FlatSpec) else spec
+    return tuple(part for part in spec.parts if part.seen_from is None) if isinstance(spec, FlatSpec) else spec
 
 
 def in_lanes(columns: Columns, num_envs: int) -> Columns:

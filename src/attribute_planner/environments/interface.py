@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Bool, Int, UInt8
 
 from attribute_planner.attributes import AttributeSpace, Goal
-from attribute_planner.environments.spaces import ActionSpace, Array, Observation, ObservationSpec
+from attribute_planner.environments.spaces import ActionSpace, Array, Marker, Observation, ObservationSpec
 from attribute_planner.environments.spec import EnvironmentSpec
 from attribute_planner.environments.symmetry import Symmetries
 from attribute_planner.environments.tasks import Task
@@ -114,6 +114,14 @@ class Environment(abc.ABC):
         """
         del states, goals, max_steps
         return None
+
+    def seen_from(self, markers: Mapping[str, Marker]) -> "Environment":
+        """The environment with observations that are also seen from these agents, by the names of their parts.
+
+        Only environments that find the agent by themselves can do without it, or with another one.
+        """
+        del markers
+        return self
 
     @property
     def max_steps(self) -> int:

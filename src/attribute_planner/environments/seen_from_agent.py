@@ -1,22 +1,26 @@
-"""Parts of an observation that repeat a grid or an image, seen from the agent in it."""
+"""Egocentric views: parts of an observation that repeat a grid or an image, seen from the agent in it.
 
-from collections.abc import Callable, Iterable
+What to do next usually depends on what is around the agent, wherever it is. A network that sees a grid or an image from
+a fixed point has to learn this for each position; one that sees it from the agent learns it once.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Shaped
+from jaxtyping import Int, Integer, Shaped
 
-from attribute_planner.environments.centring import (
+from attribute_planner.environments.finding_agent import (
     RandomSteps,
     cell_keys,
     cell_types,
-    distances,
-    find_marker,
-    place_of,
-    surroundings,
+    cells_of_agent,
+    find_agent,
+    place_in,
 )
-from attribute_planner.environments.space_specs import FlatSpec, Marker, Part
+from attribute_planner.environments.space_specs import FlatSpec, Marker, ObservationSpec, Part
 
 Read = Callable[[Any], np.ndarray]
 """Reads the values of one part, as a flat array, from an observation."""
@@ -27,8 +31,6 @@ WINDOW = 9
 """Number of cells on a side of the surroundings in a grid; those in an image are as large as the image."""
 MAX_TYPES = 64
 """With more types of cells, only images are seen from the agent, and without distances."""
-AGENT, NEW, OUTSIDE = range(3)
-"""What follows the types of cells in the surroundings: the agent, a type that was never seen, and beyond the edge."""
 
 AROUND, DISTANCES = "around the agent", "as distances from the agent"
 """What the names of parts end with that are seen from the agent."""
@@ -46,7 +48,7 @@ class ReadPart(NamedTuple):
 def cells_of(part: Part) -> Read | None:
     """Brings the flat values of a grid or an image into the shape `[H, W, C]`; `None` for any other part."""
     shape = (*part.shape, 1) if len(part.shape) == 2 else part.shape
-    is_grid = part.kind == "numbers" and part.integers and part.slots > 0 and len(shape) == 3
+    is_grid = part.kind in ("numbers", "choice") and part.integers and len(shape) == 3
     if part.kind != "image" and not is_grid:
         return None
     channels_first = is_grid and shape[0] != shape[1] == shape[2]
@@ -55,76 +57,135 @@ def cells_of(part: Part) -> Read | None:
     return lambda values: np.moveaxis(values.reshape(shape), 0, -1) if channels_first else values.reshape(shape)
 
 
-def markers_of(parts: Iterable[ReadPart], steps: RandomSteps) -> dict[str, Marker]:
+def find_agents(parts: Iterable[ReadPart], steps: RandomSteps) -> dict[str, Marker]:
     """The agent in those parts that show it, by name, from some random steps."""
     markers = {}
     for part, read, *_ in parts:
         cells = cells_of(part)
         if cells is not None:
             shown = np.stack([cells(read(observation)) for observation in steps.observations])
-            marker = find_marker(shown, steps, image=part.kind == "image")
+            marker = find_agent(shown, steps, part=part.name, image=part.kind == "image")
             markers |= {} if marker is None else {part.name: marker}
     return markers
 
 
-def markers_in(spec: FlatSpec) -> dict[str, Marker]:
-    """The same, from the parts that are seen from the agent."""
-    seen = [part for part in spec.parts if part.around is not None]
-    return {
-        part.name.removesuffix(AROUND).removesuffix(DISTANCES).rstrip(): part.around for part in seen if part.around
-    }
+def markers_in(spec: ObservationSpec) -> dict[str, Marker]:
+    """The agent in those parts that show it, by name, from the parts that are seen from it."""
+    seen = [part.seen_from for part in spec.parts] if isinstance(spec, FlatSpec) else []
+    return {marker.part: marker for marker in seen if marker is not None}
 
 
-def completed(given: Shaped[np.ndarray, "*lead D"], spec: FlatSpec) -> Shaped[np.ndarray, "*lead size"]:
-    """Observations whose parts are all given but those that are seen from the agent, with these."""
+class View(NamedTuple):
+    """Parts of an observation that are seen from the agent.
+
+    parts: the parts, one after the other.
+    read: reads all of them, as one flat array.
+    bounds: the lowest and the highest value of each.
+    """
+
+    parts: tuple[Part, ...]
+    read: Read
+    bounds: tuple[tuple[float, float], ...]
+
+
+def view_from(whole: ReadPart, marker: Marker) -> View:
+    """What the agent in a grid or an image has around it, and how far it is to each type of cell.
+
+    Around it is the image, moved so that the agent is in its middle, or a window of a grid with the number of each
+    cell's type; the agent, types that were never seen and what is beyond the edge have the numbers after these. The
+    distances are rows and columns to the nearest cell of each type, plus the largest possible distance; last comes the
+    place of the agent.
+    """
+    part, cells, is_image = whole.part, cells_of(whole.part), whole.part.kind == "image"
+    assert cells is not None, "only grids and images show an agent"
+    height, width, _ = cells(np.zeros(part.size)).shape
+    others, far = np.array(marker.others), max(height, width) - 1
+    has_types = len(others) <= MAX_TYPES
+    agent, new, outside = len(others), len(others) + 1, len(others) + 2
+
+    def read(observation: Any) -> np.ndarray:
+        shown = cells(whole.read(observation))
+        mask, types = cells_of_agent(marker, cell_keys(shown, image=is_image)), cell_types(shown)
+        place, seen = place_in(mask, marker.size), []
+        if is_image:
+            seen.append(surroundings(shown, place, (height, width), 0).reshape(-1))
+        elif has_types:
+            number = np.minimum(np.searchsorted(others, types), len(others) - 1)
+            number = np.where(mask, agent, np.where(others[number] == types, number, new))
+            seen.append(surroundings(number[..., None], place, (WINDOW, WINDOW), outside).reshape(-1))
+        if has_types:
+            ways = distances(types, place, marker.others)
+            here = (0, 0, 0) if place is None else (1, *place)
+            seen.append(np.concatenate([ways, [here]]).reshape(-1) + np.tile((0, far, far), len(ways) + 1))
+        return np.concatenate(seen)
+
+    names = [f"{part.name} {end}".lstrip() for end in (AROUND, DISTANCES)]
+    parts, bounds = [], []
+    if is_image:
+        parts, bounds = [replace(part, name=names[0], seen_from=marker)], [(whole.low, whole.high)]
+    elif has_types:
+        parts, bounds = [Part(names[0], (WINDOW, WINDOW), "numbers", 0, outside + 1, seen_from=marker)], [(0, outside)]
+    if has_types:
+        parts.append(Part(names[1], (len(others) + 1, 3), "numbers", seen_from=marker))
+        bounds.append((0, max(2 * far, 1)))
+    return View(tuple(parts), read, tuple(bounds))
+
+
+def with_views(given: Shaped[np.ndarray, "*lead D"], spec: FlatSpec) -> Shaped[np.ndarray, "*lead size"]:
+    """Recorded observations, with the parts that are seen from the agent added."""
     parts, end = [], 0
     for part in spec.parts:
-        if part.around is None:
+        if part.seen_from is None:
             start, end = end, end + part.size
             kind = np.int64 if part.integers else given.dtype  # beside other numbers, integers are stored like them
-            parts.append(ReadPart(part, lambda row, i=slice(start, end), kind=kind: row[i].astype(kind), 0, 0))
-    markers = markers_in(spec)
-    parts += [seen for each in parts if each.part.name in markers for seen in from_agent(each, markers[each.part.name])]
+            parts.append(ReadPart(part, lambda row, i=slice(start, end), kind=kind: row[i].astype(kind), 0, 255))
+    views = views_of(parts, markers_in(spec))
     rows = given.reshape(-1, given.shape[-1])
-    whole = np.stack([np.concatenate([each.read(row) for each in parts]) for row in rows])
+    whole = np.stack([np.concatenate([row, *(view.read(row) for view in views)]) for row in rows])
     return whole.astype(spec.dtype).reshape(*given.shape[:-1], -1)
 
 
-def from_agent(whole: ReadPart, marker: Marker) -> list[ReadPart]:
-    """What the agent in a grid or an image has around it, and how far it is to each type of cell."""
-    part, read, low, high = whole
-    cells, is_image, others = cells_of(part), part.kind == "image", np.array(marker.others)
-    assert cells is not None, "only grids and images show an agent"
-    height, width, _ = cells(np.zeros(part.size)).shape
-    name = f"{part.name} {AROUND}".lstrip()
+def views_of(parts: Iterable[ReadPart], markers: Mapping[str, Marker]) -> list[View]:
+    """The views from the agents in some parts."""
+    shown = [each for each in parts if each.part.name in markers and cells_of(each.part) is not None]
+    return [view_from(each, markers[each.part.name]) for each in shown]
 
-    def view(observation: Any) -> np.ndarray:
-        """An image as it is; in a grid the number of each cell's type, then `AGENT`, `NEW` or `OUTSIDE`."""
-        shown = cells(read(observation))
-        keys = cell_keys(shown, image=is_image)
-        place = place_of(marker, keys)
-        if is_image:
-            return surroundings(shown, place, (height, width), 0).reshape(-1)
-        types = cell_types(shown)
-        number = np.minimum(np.searchsorted(others, types), len(others) - 1)
-        number = np.where(others[number] == types, number, len(others) + NEW)
-        number = np.where(np.isin(keys, marker.keys).any(axis=-1), len(others) + AGENT, number)
-        return surroundings(number[..., None], place, (WINDOW, WINDOW), len(others) + OUTSIDE).reshape(-1)
 
-    def measure(observation: Any) -> np.ndarray:
-        """The distances to all other types of cells, then where the agent is."""
-        shown = cells(read(observation))
-        place = place_of(marker, cell_keys(shown, image=is_image))
-        ways = distances(cell_types(shown), place, marker.others).reshape(-1)
-        return np.append(ways, (0, 0, 0) if place is None else (1, *place))
+def surroundings(
+    cells: Integer[np.ndarray, "H W C"], place: tuple[int, int] | None, window: tuple[int, int], outside: int
+) -> Integer[np.ndarray, "h w C"]:
+    """The cells around a place, in the middle of a window; `outside` beyond the edge, or everywhere without a place."""
+    kind = np.promote_types(cells.dtype, np.min_scalar_type(outside))
+    result = np.full((*window, cells.shape[-1]), outside, kind)
+    if place is None:
+        return result
+    inside, seen = [], []
+    for centre, length, side in zip(place, cells.shape, window, strict=False):
+        start = centre - side // 2
+        low, high = max(start, 0), min(start + side, length)
+        inside.append(slice(low - start, high - start))
+        seen.append(slice(low, high))
+    result[inside[0], inside[1]] = cells[seen[0], seen[1]]
+    return result
 
-    slots, far = len(others) + OUTSIDE + 1, max(height, width) - 1
-    if is_image:
-        found = [ReadPart(replace(part, name=name, around=marker), view, low, high)]
-    else:
-        window = Part(name, (WINDOW, WINDOW), "numbers", 0, slots, around=marker)
-        found = [ReadPart(window, view, 0, slots - 1)] if slots <= MAX_TYPES else []
-    if len(others) <= MAX_TYPES:
-        ways = Part(f"{part.name} {DISTANCES}".lstrip(), (len(others) + 1, 3), "numbers", around=marker)
-        found.append(ReadPart(ways, measure, -far, max(far, 1)))
-    return found
+
+def distances(
+    types: Int[np.ndarray, "H W"], place: tuple[int, int] | None, things: Sequence[int]
+) -> Int[np.ndarray, "things 3"]:
+    """Whether there is a cell of each type, and how many rows and columns the nearest is away; 0 if there is none."""
+    result = np.zeros((len(things), 3), np.int64)
+    if place is None:
+        return result
+    order = _by_distance(*types.shape, place)
+    found, first = np.unique(types.reshape(-1)[order], return_index=True)
+    where = np.minimum(np.searchsorted(found, things), len(found) - 1)
+    row, column = np.divmod(order[first[where]], types.shape[1])
+    result[:, 0], result[:, 1], result[:, 2] = 1, row - place[0], column - place[1]
+    return np.where((found[where] == things)[:, None], result, 0)
+
+
+@lru_cache(maxsize=256)
+def _by_distance(height: int, width: int, place: tuple[int, int]) -> Int[np.ndarray, " cells"]:
+    """The numbers of all cells, the nearest to a place first."""
+    rows, columns = np.abs(np.arange(height) - place[0]), np.abs(np.arange(width) - place[1])
+    return np.argsort((rows[:, None] + columns[None]).reshape(-1), kind="stable")

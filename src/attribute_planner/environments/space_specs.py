@@ -71,12 +71,14 @@ class ImageSpec:
 class Marker:
     """The agent in a grid or an image: what the actions move, recognised by the keys of its cells.
 
+    part: the name of the part that shows it.
     keys: the keys that its cells had.
     known: all keys that were seen. A cell with another key may be the agent, if none has one of `keys`.
     others: the types of all other cells that were seen.
     size: its height and width in cells.
     """
 
+    part: str
     keys: tuple[int, ...]
     known: tuple[int, ...]
     others: tuple[int, ...]
@@ -93,7 +95,7 @@ class Part:
         shape is `[height, width, channels]`.
     first, slots: the values `first` to `first + slots - 1` can be one-hot; `slots` is 0 if no value can.
     integers: whether the space holds integers only.
-    around: the agent that a part is seen from; `None` if it is as the environment gives it.
+    seen_from: the agent that a part is seen from (an egocentric view); `None` if it is as the environment gives it.
     """
 
     name: str
@@ -102,7 +104,7 @@ class Part:
     first: int = 0
     slots: int = 0
     integers: bool = True
-    around: Marker | None = None
+    seen_from: Marker | None = None
 
     @property
     def size(self) -> int:
@@ -132,7 +134,7 @@ class FlatSpec:
     @property
     def given(self) -> int:
         """The number of values that the environment gave: those of all parts but the ones seen from the agent."""
-        return sum(part.size for part in self.parts if part.around is None)
+        return sum(part.size for part in self.parts if part.seen_from is None)
 
 
 ObservationSpec = WordsSpec | VectorSpec | FlatSpec | ImageSpec

@@ -55,7 +55,7 @@ def _part_lines(spec: FlatSpec, observations: np.ndarray) -> Iterator[tuple[Part
 
 def _line(part: Part, values: np.ndarray, coded: np.ndarray) -> str:
     if part.kind == "image":
-        moved = ", moved so that the agent is in its middle" if part.around else ""
+        moved = ", moved so that the agent is in its middle" if part.seen_from else ""
         return f"an image of {_shown(part.shape)}, in patches{moved}"
     if part.kind == "text":
         return f"text, {len(np.unique(values, axis=0))} different seen; the first {part.size} words, one-hot by hash"

@@ -142,7 +142,7 @@ def decoded(spec: EnvironmentSpec, row: np.ndarray) -> Any:
     for part in spec.observation.parts:
         value = row[start : start + part.size].reshape(part.shape)
         start += part.size
-        if part.kind != "text":
+        if part.kind != "text" and part.seen_from is None:
             parts[part.name] = int(value) if part.kind == "choice" and not part.shape else value
     if list(parts) == [""]:
         return parts[""]

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,8 @@ from attribute_planner.configuration import TrainConfig
 from attribute_planner.environments.hidden_attributes import hidden_splits, without_hidden_attributes
 from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.registry import ENVIRONMENTS, source_of
+from attribute_planner.environments.seen_from_agent import markers_in
+from attribute_planner.environments.spaces import FlatSpec, Marker
 from attribute_planner.environments.spec_json import attributes_from_json, attributes_to_json
 from attribute_planner.environments.splits import Split, split_from_json
 from attribute_planner.errors import DamagedFileError
@@ -35,6 +37,7 @@ class Description:
     attributes: those of the run, hidden ones included.
     hidden: the splits that define hidden attributes.
     max_steps: steps for which plans are made by default; `None` in older files.
+    markers: the agents that observations are seen from.
     """
 
     name: str
@@ -45,13 +48,22 @@ class Description:
     hidden: tuple[Split, ...] = ()
     source: str = ""
     max_steps: int | None = None
+    markers: tuple[Marker, ...] = ()
 
 
 def describe_run(env: Environment, config: TrainConfig, seed: int) -> Description:
     """The description of a new run."""
     source = source_of(without_hidden_attributes(env))
     return Description(
-        env.name, parameters_of(env), env.attributes, config, seed, hidden_splits(env), source, env.max_steps
+        env.name,
+        parameters_of(env),
+        env.attributes,
+        config,
+        seed,
+        hidden_splits(env),
+        source,
+        env.max_steps,
+        tuple(markers_in(env.observation).values()),
     )
 
 
@@ -73,6 +85,7 @@ def _to_json(description: Description) -> dict[str, Any]:
             "parameters": description.parameters,
             **({"source": description.source} if description.source else {}),
             **({} if description.max_steps is None else {"max_steps": description.max_steps}),
+            **({"seen_from": [asdict(each) for each in description.markers]} if description.markers else {}),
         },
         "attributes": attributes_to_json(description.attributes),
         "hidden_attributes": [split.to_json() for split in description.hidden],
@@ -94,11 +107,14 @@ def description_from_json(saved: dict[str, Any]) -> Description:
         tuple(split_from_json(each) for each in saved.get("hidden_attributes", [])),
         typed(environment.get("source", ""), str, "environment.source"),
         typed(environment.get("max_steps"), int | None, "environment.max_steps"),
+        typed(environment.get("seen_from", []), tuple[Marker, ...], "environment.seen_from"),
     )
     if (described.name in ENVIRONMENTS) != (described.parameters is not None):
         raise DamagedFileError(f"The environment {described.name!r} must have parameters exactly if it is built in.")
     if described.max_steps is not None and not 1 <= described.max_steps <= LARGEST_LIMIT:
         raise DamagedFileError(f"The saved environment.max_steps is {described.max_steps}.")
+    if any(not each.keys or not each.others or min(each.size) < 1 for each in described.markers):
+        raise DamagedFileError(f"The saved environment.seen_from is {environment['seen_from']!r}.")
     if not -(2**63) <= described.seed < 2**63:
         raise DamagedFileError(f"The seed {described.seed} has more than 64 bits.")
     return described
@@ -119,7 +135,8 @@ def _parameters(saved: Any) -> dict[str, Any] | None:
 
 def require_components(splits: Sequence[Split], env: Environment) -> None:
     """An error unless splits look at components that the observations of an environment have."""
-    size = int(np.prod(env.observation.shape))
+    spec = env.observation
+    size = spec.given if isinstance(spec, FlatSpec) else int(np.prod(spec.shape))
     for split in splits:
         for condition in split.conditions:
             if not 0 <= condition.first <= condition.last < size:

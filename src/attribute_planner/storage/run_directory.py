@@ -161,7 +161,7 @@ class RunDirectory:
         """The run's environment: a new one, or `env` if its attributes are those of the run; with hidden attributes."""
         described = self.description
         env = self._made(described) if env is None else env
-        env = without_hidden_attributes(env)
+        env = without_hidden_attributes(env).seen_from({each.part: each for each in described.markers})
         require_components(described.hidden, env)
         env = with_hidden_attributes(env, described.hidden)
         if env.attributes != described.attributes:

@@ -1,6 +1,7 @@
 """What is needed to run a Gymnasium environment and to read its state. A worker process builds it from the recipe."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,8 +9,8 @@ import gymnasium
 import numpy as np
 
 from attribute_planner.attributes.attribute import Attribute
-from attribute_planner.environments.centring import RandomSteps
 from attribute_planner.environments.faults import blaming
+from attribute_planner.environments.finding_agent import RandomSteps
 from attribute_planner.environments.gymnasium_bridge.actions import Actions, actions_of
 from attribute_planner.environments.gymnasium_bridge.describing import Describe, ReadValues, values_reader
 from attribute_planner.environments.gymnasium_bridge.observations import (
@@ -20,9 +21,8 @@ from attribute_planner.environments.gymnasium_bridge.observations import (
     shows_cells,
 )
 from attribute_planner.environments.gymnasium_bridge.pool import EnvPool
-from attribute_planner.environments.gymnasium_bridge.returned import RESET, STEP, checked_info, parts_of
-from attribute_planner.environments.seen_from_agent import markers_in
-from attribute_planner.environments.space_specs import FlatSpec
+from attribute_planner.environments.gymnasium_bridge.returned import RESET, STEP, checked_flag, checked_info, parts_of
+from attribute_planner.environments.space_specs import Marker
 from attribute_planner.environments.watchdog import WATCHDOG, HungError
 from attribute_planner.errors import ConfigurationError, EnvironmentFaultError
 
@@ -62,18 +62,27 @@ class Bridge:
     read_values: ReadValues | None
 
 
-def build_bridge(recipe: Recipe, name: str | None = None, spec: FlatSpec | None = None) -> Bridge:
+def build_bridge(
+    recipe: Recipe,
+    name: str | None = None,
+    markers: Mapping[str, Marker] | None = None,
+    episode_steps: int | None = None,
+) -> Bridge:
     """The bridge to the environments that a recipe makes; the name is by default the Gymnasium id.
 
-    spec: the form of the observations, if another process has found it out.
+    markers: the agent in the observations, if it is known; `None`: it is looked for.
+    episode_steps: steps after which an episode is ended.
     """
     pool = EnvPool(recipe.make)
     (first,) = pool.acquire(1)
+    named = Named(name or default_name(first))
+    action_map = actions_of(first.action_space, recipe.action_names)
+    limit = LONGEST_EPISODE if episode_steps is None else min(episode_steps, LONGEST_EPISODE)
     bridge = Bridge(
-        name=name or default_name(first),
+        name=named.name,
         pool=pool,
-        encoder=_encoder(first, recipe.encode_observation, Named(name or default_name(first)), spec),
-        action_map=actions_of(first.action_space, recipe.action_names),
+        encoder=_encoder(first, recipe.encode_observation, named, markers, limit),
+        action_map=action_map,
         read_values=None if recipe.describe is None else values_reader(recipe.describe, recipe.attributes),
     )
     pool.release([first])
@@ -92,19 +101,24 @@ class Named:
     name: str
 
 
-def _encoder(env: gymnasium.Env, encode: Callable[[Any], Any] | None, named: Named, spec: FlatSpec | None) -> Encoder:
+def _encoder(
+    env: gymnasium.Env,
+    encode: Callable[[Any], Any] | None,
+    named: Named,
+    markers: Mapping[str, Marker] | None,
+    episode_steps: int,
+) -> Encoder:
     example, info = _watched(named, "env.reset(seed=0)", lambda: parts_of(_first_reset(env), RESET))
     with blaming(named, "env.reset(seed=0)"):
         checked_info(info)
     if encode is None:
-        with blaming(named, f"observation after env.reset(seed=0), in {env.observation_space}"):
-            if spec is not None:
-                return encoder_for(env.observation_space, example, markers_in(spec))
-            if not shows_cells(env.observation_space, example):
-                return encoder_for(env.observation_space, example)
-        steps = _random_steps(env, example, named)
-        with blaming(named, f"observation, in {env.observation_space}"):
-            return encoder_for(env.observation_space, example, find_markers(env.observation_space, steps))
+        space = env.observation_space
+        with blaming(named, f"observation after env.reset(seed=0), in {space}"):
+            if markers is not None or not shows_cells(space, example):
+                return encoder_for(space, example, markers or {})
+        steps = _random_steps(env, example, named, episode_steps)
+        with blaming(named, f"observation, in {space}"):
+            return encoder_for(space, example, find_markers(space, steps))
     if not callable(encode):
         raise ConfigurationError(f"encode_observation must be a function, not a {type(encode).__name__}.")
     with blaming(named, "encode_observation after env.reset(seed=0)"):
@@ -123,27 +137,37 @@ def _watched(named: Named, kind: str, call: Callable[[], Any]) -> Any:
         WATCHDOG.end()
 
 
-RANDOM_STEPS = 500
-"""Number of random steps in which the agent is looked for, where observations are grids or images."""
+RANDOM_STEPS, LONGEST_EPISODE = 500, 100
+"""Number of random steps in which the agent is looked for, where observations are grids or images, and the number after
+which an episode is ended."""
 
 
-def _random_steps(env: gymnasium.Env, first: Any, named: Named) -> RandomSteps:
+def _random_steps(env: gymnasium.Env, first: Any, named: Named, episode_steps: int) -> RandomSteps:
     """Some random steps, from the first observation on. The environment is left in the middle of an episode."""
-    env.action_space.seed(0)
-    observations, actions, begins = [first], [env.action_space.sample()], [True]
+    space, age = env.action_space, 0
+    space.seed(0)
+    observations, actions, begins = [deepcopy(first)], [space.sample()], [True]
     for _ in range(RANDOM_STEPS):
-        action = env.action_space.sample()
-        stepped = _watched(named, "env.step", lambda action=action: parts_of(env.step(action), STEP))
-        observations.append(stepped[0])
+        action, age = space.sample(), age + 1
+        observation, over = _watched(named, "env.step", lambda action=action: _step(env, action))
+        observations.append(observation)
         actions.append(action)
         begins.append(False)
-        if stepped[2] or stepped[3]:
-            observations.append(_watched(named, "env.reset()", lambda: parts_of(env.reset(), RESET))[0])
+        if over or age >= episode_steps:
+            observations.append(_watched(named, "env.reset()", lambda: deepcopy(parts_of(env.reset(), RESET)[0])))
             actions.append(action)
             begins.append(True)
-    # Choices are one-hot.
-    features = [np.asarray(gymnasium.spaces.flatten(env.action_space, action), np.float64) for action in actions]
-    return RandomSteps(observations, np.stack(features), np.array(begins))
+            age = 0
+    with blaming(named, f"actions of {space}"):
+        features = [np.asarray(gymnasium.spaces.flatten(space, action), np.float64) for action in actions]
+        return RandomSteps(observations, np.stack(features), np.array(begins))
+
+
+def _step(env: gymnasium.Env, action: Any) -> tuple[Any, bool]:
+    """A copy of the observation after a step, and whether the episode is over."""
+    observation, _, terminated, truncated, _ = parts_of(env.step(action), STEP)
+    over = checked_flag("terminated", terminated) | checked_flag("truncated", truncated)
+    return deepcopy(observation), over
 
 
 def _first_reset(env: gymnasium.Env) -> Any:

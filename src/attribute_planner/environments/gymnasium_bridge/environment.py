@@ -1,7 +1,7 @@
 """`from_gymnasium`: an environment made from a Gymnasium environment and named attributes."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import gymnasium
@@ -21,7 +21,8 @@ from attribute_planner.environments.gymnasium_bridge.vector_env import Gymnasium
 from attribute_planner.environments.interface import HostEnvironment
 from attribute_planner.environments.labels import Labels
 from attribute_planner.environments.registry import ENVIRONMENTS
-from attribute_planner.environments.spaces import ActionSpace, ObservationSpec
+from attribute_planner.environments.seen_from_agent import markers_in
+from attribute_planner.environments.spaces import ActionSpace, Marker, ObservationSpec
 from attribute_planner.environments.tasks import Task, fixed_goal_task
 from attribute_planner.environments.workers.pool import Workers
 from attribute_planner.errors import ConfigurationError
@@ -68,7 +69,7 @@ def from_gymnasium(
         raise ConfigurationError("Pass either describe=… or labelled=…, which define the attributes.")
     space = attribute_space(attributes)
     recipe = Recipe(make, space.attributes, describe, encode_observation, action_names)
-    bridge = build_bridge(recipe, name)
+    bridge = build_bridge(recipe, name, episode_steps=episode_steps if isinstance(episode_steps, int) else None)
     if bridge.name in ENVIRONMENTS:
         raise ConfigurationError(
             f"{bridge.name!r} is the name of a built-in environment; choose another one with name=…."
@@ -111,6 +112,11 @@ class GymnasiumEnvironment(HostEnvironment):
     labels: Labels | None
     step_limit_source: str
     workers: Workers = field(default_factory=Workers)
+
+    def seen_from(self, markers: Mapping[str, Marker]) -> "GymnasiumEnvironment":
+        if markers == markers_in(self.observation):
+            return self
+        return replace(self, bridge=build_bridge(self.recipe, self.name, markers), workers=Workers())
 
     @property
     def pool(self) -> EnvPool:

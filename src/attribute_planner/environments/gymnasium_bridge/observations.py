@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from attribute_planner.environments.centring import RandomSteps
+from attribute_planner.environments.finding_agent import RandomSteps
 from attribute_planner.environments.seen_from_agent import (
     Read,
     ReadPart,
     cells_of,
-    from_agent,
-    markers_of,
+    find_agents,
+    views_of,
 )
 from attribute_planner.environments.space_specs import FlatSpec, Marker, Part
 from attribute_planner.errors import ConfigurationError, EnvironmentFaultError
@@ -53,7 +53,7 @@ class Encoder:
 
     spec: shape and type of the result.
     encode: converts a raw observation; raises an error if it does not fit.
-    bounds: the lowest and the highest value of each part, as the space declares them; `None` for images, and for
+    bounds: the lowest and the highest value of each part, as the space declares them; `None` for
         what a user's function encodes.
     """
 
@@ -69,12 +69,13 @@ def encoder_for(space: spaces.Space, example: Any = None, markers: Mapping[str, 
     """The encoder of a space: all its parts, flattened and joined.
 
     example: an observation, which distinguishes an image from a large grid of small integers.
-    markers: the agent in those parts that show it, by name; its surroundings are another part.
+    markers: the agent in those parts that show it, by name; what is seen from it is added.
     """
     given = _parts_of(space, "", example)
-    seen = [part for each in given if each.part.name in markers for part in from_agent(each, markers[each.part.name])]
-    parts, reads, low, high = (list(column) for column in zip(*given, *seen, strict=True)) if given else ([],) * 4
-    bounds = list(zip(low, high, strict=True))
+    views = views_of(given, markers)
+    parts = [*(each.part for each in given), *(part for view in views for part in view.parts)]
+    bounds = [*((each.low, each.high) for each in given), *(each for view in views for each in view.bounds)]
+    reads = [each.read for each in (*given, *views)]
     slots = sum(part.size * part.slots for part in parts)
     numbers = sum(part.size for part in parts if part.kind != "image")
     if not parts or numbers > MAX_NUMBERS or slots > 2 * MAX_NUMBERS:
@@ -92,7 +93,7 @@ def shows_cells(space: spaces.Space, example: Any) -> bool:
 
 def find_markers(space: spaces.Space, steps: RandomSteps) -> dict[str, Marker]:
     """The agent in those parts that show it, by name, from some random steps."""
-    return markers_of(_parts_of(space, "", steps.observations[0]), steps)
+    return find_agents(_parts_of(space, "", steps.observations[0]), steps)
 
 
 def encoder_by(function: Callable[[Any], Any], example: Any) -> Encoder:

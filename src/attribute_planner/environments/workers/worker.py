@@ -19,6 +19,7 @@ from attribute_planner.environments.faults import first_line
 from attribute_planner.environments.gymnasium_bridge.batch_arrays import BatchLayout, batch_arrays
 from attribute_planner.environments.gymnasium_bridge.bridge import Bridge, build_bridge
 from attribute_planner.environments.gymnasium_bridge.env_rows import EnvRows
+from attribute_planner.environments.seen_from_agent import markers_in
 from attribute_planner.environments.space_specs import FlatSpec
 from attribute_planner.environments.watchdog import WATCHDOG
 from attribute_planner.environments.workers.sending import unpacked
@@ -121,7 +122,7 @@ class WorkerServer:
 
     def _make(self, name: str, recipe: bytes, spec: FlatSpec) -> None:
         """Build the bridge, and check that it reads observations as the learner does."""
-        self._bridge = build_bridge(unpacked(recipe), name, spec)
+        self._bridge = build_bridge(unpacked(recipe), name, markers_in(spec))
         if self._bridge.encoder.spec != spec:
             raise EnvironmentFaultError(
                 f"{name}: its observation after reset(seed=0) has another form in a worker process: "

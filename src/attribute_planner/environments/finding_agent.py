@@ -1,13 +1,8 @@
-"""Grids and images seen from the agent: finds what the actions move, and describes the rest by where it is from there.
-
-What to do next usually depends on what is around the agent, wherever it is. A network that sees a grid or an image from
-a fixed point has to learn this for each position; one that sees it from the agent learns it once.
-"""
+"""Finds the agent in grids and images: what the actions move."""
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -15,12 +10,12 @@ from jaxtyping import Bool, Float, Int, Integer
 
 from attribute_planner.environments.space_specs import Marker
 
-MAX_KEYS = 256
-"""Images with more colours are left as they are."""
+MAX_KEYS, MAX_CELLS = 256, 10_000
+"""The agent is not looked for among more keys (colours of an image, or codes of a grid), or in more cells."""
 EXPLAINED = 0.1
-"""The actions move something if they explain at least this share of the variance of its steps."""
-FEWEST_STEPS = 8
-"""Number of steps of a thing from which they are compared with the actions."""
+"""The actions move something if they explain at least this share of the variance of its moves."""
+STEPS_PER_FEATURE = 4
+"""The number of steps that a thing must have been seen for each feature of an action, to tell whether they move it."""
 SAME_SIZE = 0.95
 """The share of the observations of a thing that show it as a block of the same size, at least."""
 PRESENT = 0.9
@@ -51,13 +46,18 @@ def cell_types(cells: Integer[np.ndarray, "*lead H W C"]) -> Int[np.ndarray, "*l
     return (cells * MIXING ** np.arange(cells.shape[-1])).sum(axis=-1)
 
 
-def place_of(marker: Marker, keys: Int[np.ndarray, "H W K"]) -> tuple[int, int] | None:
-    """The first row and column of the agent's cells; `None` if it is not to be seen."""
-    for mask in (np.isin(keys, marker.keys), ~np.isin(keys, marker.known)):
-        found = _box(np.asarray(mask.any(axis=-1)))
-        if found is not None and found[1] == marker.size:
-            return found[0]
-    return None
+def cells_of_agent(marker: Marker, keys: Int[np.ndarray, "H W K"]) -> Bool[np.ndarray, "H W"]:
+    """The cells that the agent is in: those with one of its keys or, if there are none, with a key never seen."""
+    mask = keys == marker.keys[0]
+    for key in marker.keys[1:]:
+        mask |= keys == key
+    return np.asarray((mask if mask.any() else ~np.isin(keys, marker.known)).any(axis=-1))
+
+
+def place_in(mask: Bool[np.ndarray, "H W"], size: tuple[int, int]) -> tuple[int, int] | None:
+    """The first row and column of the agent's cells; `None` if they are no block of its size."""
+    found = _box(mask)
+    return found[0] if found is not None and found[1] == size else None
 
 
 def cell_keys(cells: Integer[np.ndarray, "*lead H W C"], *, image: bool) -> Int[np.ndarray, "*lead H W K"]:
@@ -67,8 +67,10 @@ def cell_keys(cells: Integer[np.ndarray, "*lead H W C"], *, image: bool) -> Int[
     return np.asarray(cells).astype(np.int64) + CHANNEL * np.arange(cells.shape[-1])
 
 
-def find_marker(cells: Integer[np.ndarray, "T H W C"], steps: RandomSteps, *, image: bool) -> Marker | None:
-    """What the actions move, if it can be recognised; otherwise `None`."""
+def find_agent(cells: Integer[np.ndarray, "T H W C"], steps: RandomSteps, *, part: str, image: bool) -> Marker | None:
+    """What the actions move in a part of the observations, if it can be recognised; otherwise `None`."""
+    if cells[0, ..., 0].size > MAX_CELLS:
+        return None
     keys = cell_keys(cells, image=image)
     known = np.unique(keys)
     if len(known) > MAX_KEYS:
@@ -87,7 +89,7 @@ def find_marker(cells: Integer[np.ndarray, "T H W C"], steps: RandomSteps, *, im
     if agent.present.mean() < PRESENT:
         return None
     others = np.unique(cell_types(cells)[~np.isin(keys, chosen).any(axis=-1)])
-    return Marker(tuple(chosen), tuple(known.tolist()), tuple(others.tolist()), agent.size)
+    return Marker(part, tuple(chosen), tuple(known.tolist()), tuple(others.tolist()), agent.size)
 
 
 @dataclass(frozen=True)
@@ -146,56 +148,18 @@ def _box(mask: Bool[np.ndarray, "H W"]) -> tuple[tuple[int, int], tuple[int, int
 
 
 def _explained(track: _Track, steps: RandomSteps) -> float:
-    """The share of the variance of a thing's steps, and of whether it moves, that actions explain."""
+    """The share of the variance of a thing's moves that actions explain, adjusted for what they explain by chance."""
     both = track.present[1:] & track.present[:-1] & ~steps.begins[1:]
     moves = np.diff(track.place, axis=0)[both].astype(float)
     moves = np.concatenate([moves, np.abs(moves).sum(axis=1, keepdims=True) > 0], axis=1)
     actions = steps.actions[1:][both]
-    if len(moves) < FEWEST_STEPS * (1 + actions.shape[1]):
+    count, features = actions.shape
+    if count <= STEPS_PER_FEATURE * (1 + features):
         return 0.0
     moves, actions = moves - moves.mean(axis=0), actions - actions.mean(axis=0)
     total = np.square(moves).sum()
     if total == 0:
         return 0.0
     weights = np.linalg.lstsq(actions, moves, rcond=None)[0]
-    return 1 - float(np.square(moves - actions @ weights).sum() / total)
-
-
-def surroundings(
-    cells: Integer[np.ndarray, "H W C"], place: tuple[int, int] | None, window: tuple[int, int], outside: int
-) -> Integer[np.ndarray, "h w C"]:
-    """The cells around a place, in the middle of a window; `outside` beyond the edge, or everywhere without a place."""
-    kind = np.promote_types(cells.dtype, np.min_scalar_type(outside))
-    result = np.full((*window, cells.shape[-1]), outside, kind)
-    if place is None:
-        return result
-    inside, seen = [], []
-    for centre, length, side in zip(place, cells.shape, window, strict=False):
-        start = centre - side // 2
-        low, high = max(start, 0), min(start + side, length)
-        inside.append(slice(low - start, high - start))
-        seen.append(slice(low, high))
-    result[inside[0], inside[1]] = cells[seen[0], seen[1]]
-    return result
-
-
-def distances(
-    types: Int[np.ndarray, "H W"], place: tuple[int, int] | None, things: Sequence[int]
-) -> Int[np.ndarray, "things 3"]:
-    """Whether there is a cell of each type, and how many rows and columns the nearest is away; 0 if there is none."""
-    result = np.zeros((len(things), 3), np.int64)
-    if place is None:
-        return result
-    order = _by_distance(*types.shape, place)
-    found, first = np.unique(types.reshape(-1)[order], return_index=True)
-    where = np.minimum(np.searchsorted(found, things), len(found) - 1)
-    row, column = np.divmod(order[first[where]], types.shape[1])
-    result[:, 0], result[:, 1], result[:, 2] = 1, row - place[0], column - place[1]
-    return np.where((found[where] == things)[:, None], result, 0)
-
-
-@lru_cache(maxsize=1024)
-def _by_distance(height: int, width: int, place: tuple[int, int]) -> Int[np.ndarray, " cells"]:
-    """The numbers of all cells, the nearest to a place first."""
-    rows, columns = np.abs(np.arange(height) - place[0]), np.abs(np.arange(width) - place[1])
-    return np.argsort((rows[:, None] + columns[None]).reshape(-1), kind="stable")
+    left = float(np.square(moves - actions @ weights).sum() / total)
+    return 1 - left * (count - 1) / (count - features - 1)

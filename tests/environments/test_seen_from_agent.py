@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import gymnasium
+import jax
 import numpy as np
 import pytest
 from gymnasium import spaces
@@ -11,22 +12,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attribute_planner.attributes import Attribute
+from attribute_planner.configuration import config_for
 from attribute_planner.data.dataset import Dataset
 from attribute_planner.data.refill import refill
 from attribute_planner.data.replay import Replay
-from attribute_planner.environments.centring import (
-    cell_keys,
-    cell_types,
-    distances,
-    place_of,
-    surroundings,
-)
-from attribute_planner.environments.gymnasium_bridge import from_gymnasium
+from attribute_planner.environments.finding_agent import cell_keys, cell_types, cells_of_agent, place_in
+from attribute_planner.environments.gymnasium_bridge import GymnasiumEnvironment, from_gymnasium
 from attribute_planner.environments.gymnasium_bridge.bridge import Recipe, build_bridge
-from attribute_planner.environments.seen_from_agent import completed
+from attribute_planner.environments.seen_from_agent import distances, markers_in, surroundings, with_views
 from attribute_planner.environments.space_specs import FlatSpec, Marker
 from attribute_planner.environments.spec_json import spec_from_json, spec_to_json
 from attribute_planner.environments.splits import flat_observation
+from attribute_planner.models.given_policy import decoded
+from attribute_planner.storage.description import describe_run
+from attribute_planner.storage.run_directory import RunDirectory
 
 SIDE, AGENT, LADEN, STONE, GHOST = 8, 1, 2, 3, 4
 MOVES = ((0, 1), (1, 0), (0, -1), (-1, 0))
@@ -96,8 +95,12 @@ def spec_of(make: type[Yard]) -> FlatSpec:
     return found
 
 
+def place_of(marker: Marker, keys: np.ndarray) -> tuple[int, int] | None:
+    return place_in(cells_of_agent(marker, keys), marker.size)
+
+
 def marker_of(make: type[Yard]) -> Marker:
-    (marker,) = {part.around for part in spec_of(make).parts if part.around is not None}
+    (marker,) = {part.seen_from for part in spec_of(make).parts if part.seen_from is not None}
     return marker
 
 
@@ -114,7 +117,7 @@ def test_it_is_found_in_an_image_and_in_planes():
 
 
 def test_without_an_agent_everything_stays_as_it_is():
-    assert [part.around for part in spec_of(Passive).parts] == [None]
+    assert [part.seen_from for part in spec_of(Passive).parts] == [None]
 
 
 @pytest.mark.parametrize("shift", [(0, 0), (1, 2)])
@@ -152,7 +155,7 @@ def test_distances_are_those_of_the_nearest_cell(seed: int):
 
 
 def test_a_look_that_was_never_seen_is_the_agent_if_nothing_else_can_be():
-    marker = Marker((AGENT,), (0, AGENT, STONE), (0, STONE), (1, 1))
+    marker = Marker("", (AGENT,), (0, AGENT, STONE), (0, STONE), (1, 1))
     cells = np.zeros((SIDE, SIDE, 1), np.int64)
     cells[1, 2], cells[5, 5] = STONE, 9
     assert place_of(marker, cells) == (5, 5)
@@ -167,7 +170,7 @@ def test_workers_and_files_keep_the_agent_that_was_found():
     spec = env.spec.observation
     assert isinstance(spec, FlatSpec)
     assert spec_from_json(spec_to_json(env.spec)).observation == spec
-    again = build_bridge(Recipe(Passive, (Attribute("left"),), None, None, None), spec=spec)
+    again = build_bridge(Recipe(Passive, (Attribute("left"),), None, None, None), markers=markers_in(spec))
     assert again.encoder.spec == spec
 
 
@@ -186,7 +189,8 @@ def test_encoded_observations_hold_the_grid_then_what_is_around_then_the_distanc
     others = marker_of(Yard).others
     assert others == (0, STONE, GHOST)
     assert window[4, 4] == 3 and window[3, 4] == others.index(STONE) and window[8, 8] == 5, "the agent is 3, outside 5"
-    assert ways.reshape(-1, 3).tolist() == [[1, 0, -1], [1, -1, 0], [1, -6, -6], [1, 6, 6]]
+    far = SIDE - 1
+    assert (ways.reshape(-1, 3) - (0, far, far)).tolist() == [[1, 0, -1], [1, -1, 0], [1, -6, -6], [1, 6, 6]]
 
 
 def test_an_image_is_moved_so_that_the_agent_is_in_its_middle():
@@ -216,7 +220,7 @@ def test_what_is_seen_from_the_agent_is_added_to_what_was_recorded(make: type[Ya
     observations = [env.reset(seed=5)[0], *(env.step(number % 4)[0] for number in range(7))]
     whole = np.stack([encoder.encode(observation) for observation in observations])
     given = whole[:, : encoder.spec.given].reshape(2, 4, -1)
-    assert completed(given, encoder.spec).tolist() == whole.reshape(2, 4, -1).tolist()
+    assert with_views(given, encoder.spec).tolist() == whole.reshape(2, 4, -1).tolist()
 
 
 def test_steps_that_were_recorded_without_the_environment_are_learned_from_in_it(tmp_path: Path):
@@ -235,3 +239,72 @@ def test_steps_that_were_recorded_without_the_environment_are_learned_from_in_it
     steps = replay.steps_at(np.zeros(3, int), np.arange(3))
     first = [env.encoder.encode(episode["observations"][0]).tolist() for episode in episodes]
     assert steps.observation.tolist() == first
+
+
+class Reused(Yard):
+    """Returns the same array at each step."""
+
+    def __init__(self) -> None:
+        self.shared = np.zeros((SIDE, SIDE), np.int64)
+
+    def shown(self) -> np.ndarray:
+        self.shared[:] = self.grid()
+        return self.shared
+
+
+class Chosen(Yard):
+    """The same as choices of a finite set."""
+
+    observation_space = spaces.MultiDiscrete(np.full((SIDE, SIDE), 10))
+
+
+class Hasty(Yard):
+    """Fails if an episode takes more than 20 steps."""
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        self.age = 0
+        return super().reset(seed=seed, options=options)
+
+    def step(self, action: int) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        self.age += 1
+        assert self.age <= 20
+        return super().step(action)
+
+
+@pytest.mark.parametrize("make", [Reused, Chosen])
+def test_the_agent_is_found_in_other_forms_of_a_grid(make: type[Yard]):
+    assert set(marker_of(make).keys) == {AGENT, LADEN}
+
+
+def test_random_steps_keep_the_limit_of_episodes():
+    env = from_gymnasium(Hasty, attributes=[Attribute("left")], describe=lambda *_: {"left": True}, episode_steps=20)
+    assert set(markers_in(env.observation)[""].keys) == {AGENT, LADEN}
+
+
+@pytest.mark.parametrize("actions", [4, 30, 60])
+def test_what_moves_by_itself_is_not_the_agent_however_many_actions_there_are(actions: int):
+    class Crowded(Passive):
+        action_space = spaces.Discrete(actions)
+
+    assert [part.seen_from for part in spec_of(Crowded).parts] == [None]
+
+
+def test_an_agent_that_is_loaded_sees_from_the_agent_of_its_training(tmp_path: Path):
+    def yard(make: type[Yard]) -> GymnasiumEnvironment:
+        return from_gymnasium(make, attributes=[Attribute("left")], describe=lambda *_: {"left": True})
+
+    env = yard(Yard)
+    run = RunDirectory.create(tmp_path / "run", describe_run(env, config_for(env), seed=0))
+    assert run.description.markers == (marker_of(Yard),)
+    assert run.environment(env).observation == env.observation
+    assert yard(Passive).observation != env.observation
+    assert run.environment(yard(Passive)).observation == env.observation
+
+
+def test_a_policy_of_ones_own_sees_what_the_environment_gives():
+    for make in (Yard, Pictured, Planes):
+        env, world = from_gymnasium(make, attributes=[Attribute("left")], describe=lambda *_: {"left": True}), make()
+        observation, _ = world.reset(seed=2)
+        seen = decoded(env.spec, env.encoder.encode(observation))
+        assert jax.tree.structure(seen) == jax.tree.structure(observation)
+        assert all(map(np.array_equal, jax.tree.leaves(seen), jax.tree.leaves(observation)))
