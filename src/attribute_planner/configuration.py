@@ -252,9 +252,10 @@ MOST_REPLAYS = {"dqn": 64.0, "sac": 16.0}
 FEWEST_REPLAYS = 2.0
 """The same, at least."""
 WORK = {"dqn": 1.5e6, "sac": 3.6e5}
-"""The multiplications that encode all replays of a step, and `OTHER_WORK` for each: such that half a million steps take
-about a quarter of an hour on two cores."""
+"""The multiplications that may be spent on all replays of a step: such that half a million steps take about a quarter
+of an hour on two cores."""
 OTHER_WORK = 1.5e4
+"""The multiplications of a replay besides those that encode the observation."""
 
 
 def replay_ratio(spec: EnvironmentSpec, method: str, hidden_size: int) -> float:

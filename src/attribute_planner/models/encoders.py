@@ -78,7 +78,7 @@ class VectorEncoder(Encoder):
 
 
 class FlatEncoder(Encoder):
-    """For raw values: a first layer scales, one-hot encodes or convolves them and adds the attributes; another follows.
+    """For raw values: a first layer scales, one-hot encodes or cuts them into patches; attributes and a layer follow.
 
     raw: the input layer of all parts but images; `None` if there are no others.
     images: the networks of the parts that are images.
@@ -222,10 +222,7 @@ def no_values(space: AttributeSpace, batch: tuple[int, ...]) -> Int[jax.Array, "
 
 
 def work_of(spec: ObservationSpec, hidden_size: int) -> float:
-    """About how many multiplications it takes to encode an observation: those of the first layers.
-
-    The sum of a row of weights for each one-hot value takes as long as `ROW_WORK` multiplications with each weight.
-    """
+    """About how many multiplications it takes to encode an observation: those of the first layers."""
     if isinstance(spec, ImageSpec):
         channels, features = _convolved(spec)
         height, width, work = spec.height, spec.width, features * hidden_size
@@ -241,6 +238,7 @@ def work_of(spec: ObservationSpec, hidden_size: int) -> float:
 
 
 ROW_WORK = 3
+"""To look up and add a weight takes as long as this many multiplications."""
 
 
 def _patch_work(shape: tuple[int, ...], hidden_size: int) -> int:

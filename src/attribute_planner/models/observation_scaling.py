@@ -1,4 +1,4 @@
-"""How networks see the raw values of a `FlatSpec`: numbers are normalised, small integers one-hot, images convolved.
+"""How networks see the raw values of a `FlatSpec`: numbers are normalised, small integers one-hot, images in patches.
 
 `ObservationStatistics` are part of a network, in its `FlatInput`. They are saved with it and are not trained. Training
 sets them by these functions, which accept any network and do nothing if it has no `FlatInput`:

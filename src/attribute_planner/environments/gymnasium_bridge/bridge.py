@@ -114,11 +114,11 @@ def _encoder(
     if encode is None:
         space = env.observation_space
         with blaming(named, f"observation after env.reset(seed=0), in {space}"):
+            encoder = encoder_for(space, example, markers or {})
             if markers is not None or not shows_cells(space, example):
-                return encoder_for(space, example, markers or {})
+                return encoder
         steps = _random_steps(env, example, named, episode_steps)
-        with blaming(named, f"observation, in {space}"):
-            return encoder_for(space, example, find_markers(space, steps))
+        return encoder_for(space, example, find_markers(space, _readable(steps, encoder)))
     if not callable(encode):
         raise ConfigurationError(f"encode_observation must be a function, not a {type(encode).__name__}.")
     with blaming(named, "encode_observation after env.reset(seed=0)"):
@@ -161,6 +161,16 @@ def _random_steps(env: gymnasium.Env, first: Any, named: Named, episode_steps: i
     with blaming(named, f"actions of {space}"):
         features = [np.asarray(gymnasium.spaces.flatten(space, action), np.float64) for action in actions]
         return RandomSteps(observations, np.stack(features), np.array(begins))
+
+
+def _readable(steps: RandomSteps, encoder: Encoder) -> RandomSteps:
+    """The steps before the first observation with a fault, which is reported with its place when it is met again."""
+    for number, observation in enumerate(steps.observations):
+        try:
+            encoder.encode(observation)
+        except Exception:  # whatever a user's observation may cause
+            return RandomSteps(steps.observations[:number], steps.actions[:number], steps.begins[:number])
+    return steps
 
 
 def _step(env: gymnasium.Env, action: Any) -> tuple[Any, bool]:

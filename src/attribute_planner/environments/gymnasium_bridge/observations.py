@@ -239,7 +239,7 @@ def _is_image(shape: tuple[int, ...], dtype: Any) -> bool:
 
 
 def _is_grid(example: Any) -> bool:
-    """Whether an array that could be an image is a grid of small integers: it holds several, and no larger number."""
+    """Whether an array that could be an image is a grid of small integers: not all are zero, and none is large."""
     return example is not None and 0 < int(np.max(example)) < MAX_CODES
 
 
