@@ -281,6 +281,21 @@ def test_random_steps_keep_the_limit_of_episodes():
     assert set(markers_in(env.observation)[""].keys) == {AGENT, LADEN}
 
 
+class Busy(Yard):
+    """Has a different code on each floor cell."""
+
+    observation_space = spaces.Box(0, 999, (SIDE + 2, SIDE + 2), np.int64)
+
+    def grid(self) -> np.ndarray:
+        cells = 10 + np.arange((SIDE + 2) ** 2).reshape(SIDE + 2, SIDE + 2)
+        cells[tuple(self.agent)] = self.look()
+        return cells
+
+
+def test_a_grid_with_too_many_types_of_cells_stays_as_it_is():
+    assert [part.seen_from for part in spec_of(Busy).parts] == [None]
+
+
 @pytest.mark.parametrize("actions", [4, 30, 60])
 def test_what_moves_by_itself_is_not_the_agent_however_many_actions_there_are(actions: int):
     class Crowded(Passive):

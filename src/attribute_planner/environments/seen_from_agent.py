@@ -30,7 +30,7 @@ SMALLEST_SIDE = 4
 WINDOW = 9
 """Number of cells on a side of the surroundings in a grid; those in an image are as large as the image."""
 MAX_TYPES = 64
-"""With more types of cells, only images are seen from the agent, and without distances."""
+"""With more types of cells, grids are not seen from the agent, and images without distances."""
 
 AROUND, DISTANCES = "around the agent", "as distances from the agent"
 """What the names of parts end with that are seen from the agent."""
@@ -65,7 +65,8 @@ def find_agents(parts: Iterable[ReadPart], steps: RandomSteps) -> dict[str, Mark
         if cells is not None:
             shown = np.stack([cells(read(observation)) for observation in steps.observations])
             marker = find_agent(shown, steps, part=part.name, image=part.kind == "image")
-            markers |= {} if marker is None else {part.name: marker}
+            if marker is not None and (part.kind == "image" or len(marker.others) <= MAX_TYPES):
+                markers[part.name] = marker
     return markers
 
 
@@ -109,7 +110,7 @@ def view_from(whole: ReadPart, marker: Marker) -> View:
         place, seen = place_in(mask, marker.size), []
         if is_image:
             seen.append(surroundings(shown, place, (height, width), 0).reshape(-1))
-        elif has_types:
+        else:
             number = np.minimum(np.searchsorted(others, types), len(others) - 1)
             number = np.where(mask, agent, np.where(others[number] == types, number, new))
             seen.append(surroundings(number[..., None], place, (WINDOW, WINDOW), outside).reshape(-1))
@@ -123,7 +124,7 @@ def view_from(whole: ReadPart, marker: Marker) -> View:
     parts, bounds = [], []
     if is_image:
         parts, bounds = [replace(part, name=names[0], seen_from=marker)], [(whole.low, whole.high)]
-    elif has_types:
+    else:
         parts, bounds = [Part(names[0], (WINDOW, WINDOW), "numbers", 0, outside + 1, seen_from=marker)], [(0, outside)]
     if has_types:
         parts.append(Part(names[1], (len(others) + 1, 3), "numbers", seen_from=marker))
