@@ -281,6 +281,17 @@ def test_random_steps_keep_the_limit_of_episodes():
     assert set(markers_in(env.observation)[""].keys) == {AGENT, LADEN}
 
 
+class Broken(Yard):
+    """Its first observation is too small."""
+
+    def shown(self) -> np.ndarray:
+        return self.grid()[1:]
+
+
+def test_a_first_observation_with_a_fault_is_left_to_the_run_that_meets_it():
+    assert [part.seen_from for part in spec_of(Broken).parts] == [None]
+
+
 class Busy(Yard):
     """Has a different code on each floor cell."""
 

@@ -93,7 +93,7 @@ def shows_cells(space: spaces.Space, example: Any) -> bool:
 
 def find_markers(space: spaces.Space, steps: RandomSteps) -> dict[str, Marker]:
     """The agent in those parts that show it, by name, from some random steps."""
-    return find_agents(_parts_of(space, "", steps.observations[0]), steps)
+    return find_agents(_parts_of(space, "", steps.observations[0]), steps) if len(steps.observations) else {}
 
 
 def encoder_by(function: Callable[[Any], Any], example: Any) -> Encoder:
