@@ -27,7 +27,7 @@ Read = Callable[[Any], np.ndarray]
 
 SMALLEST_SIDE = 4
 """In smaller grids the agent is not looked for."""
-WINDOW = 9
+CROP = 9
 """Number of cells on a side of the surroundings in a grid; those in an image are as large as the image."""
 MAX_TYPES = 64
 """With more types of cells, grids are not seen from the agent, and images without distances."""
@@ -92,7 +92,7 @@ class View(NamedTuple):
 def view_from(whole: ReadPart, marker: Marker) -> View:
     """What the agent in a grid or an image has around it, and how far it is to each type of cell.
 
-    Around it is the image, moved so that the agent is in its middle, or a window of a grid with the number of each
+    Around it is the image, moved so that the agent is in its middle, or a crop of a grid with the number of each
     cell's type; the agent, types that were never seen and what is beyond the edge have the numbers after these. The
     distances are rows and columns to the nearest cell of each type, plus the largest possible distance; last comes the
     place of the agent.
@@ -113,7 +113,7 @@ def view_from(whole: ReadPart, marker: Marker) -> View:
         else:
             number = np.minimum(np.searchsorted(others, types), len(others) - 1)
             number = np.where(mask, agent, np.where(others[number] == types, number, new))
-            seen.append(surroundings(number[..., None], place, (WINDOW, WINDOW), outside).reshape(-1))
+            seen.append(surroundings(number[..., None], place, (CROP, CROP), outside).reshape(-1))
         if has_types:
             ways = distances(types, place, marker.others)
             here = (0, 0, 0) if place is None else (1, *place)
@@ -125,7 +125,7 @@ def view_from(whole: ReadPart, marker: Marker) -> View:
     if is_image:
         parts, bounds = [replace(part, name=names[0], seen_from=marker)], [(whole.low, whole.high)]
     else:
-        parts, bounds = [Part(names[0], (WINDOW, WINDOW), "numbers", 0, outside + 1, seen_from=marker)], [(0, outside)]
+        parts, bounds = [Part(names[0], (CROP, CROP), "numbers", 0, outside + 1, seen_from=marker)], [(0, outside)]
     if has_types:
         parts.append(Part(names[1], (len(others) + 1, 3), "numbers", seen_from=marker))
         bounds.append((0, max(2 * far, 1)))
@@ -153,15 +153,15 @@ def views_of(parts: Iterable[ReadPart], markers: Mapping[str, Marker]) -> list[V
 
 
 def surroundings(
-    cells: Integer[np.ndarray, "H W C"], place: tuple[int, int] | None, window: tuple[int, int], outside: int
+    cells: Integer[np.ndarray, "H W C"], place: tuple[int, int] | None, crop: tuple[int, int], outside: int
 ) -> Integer[np.ndarray, "h w C"]:
-    """The cells around a place, in the middle of a window; `outside` beyond the edge, or everywhere without a place."""
+    """The cells around a place, in the middle of a crop; `outside` beyond the edge, or everywhere without a place."""
     kind = np.promote_types(cells.dtype, np.min_scalar_type(outside))
-    result = np.full((*window, cells.shape[-1]), outside, kind)
+    result = np.full((*crop, cells.shape[-1]), outside, kind)
     if place is None:
         return result
     inside, seen = [], []
-    for centre, length, side in zip(place, cells.shape, window, strict=False):
+    for centre, length, side in zip(place, cells.shape, crop, strict=False):
         start = centre - side // 2
         low, high = max(start, 0), min(start + side, length)
         inside.append(slice(low - start, high - start))

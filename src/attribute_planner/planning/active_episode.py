@@ -8,11 +8,11 @@ from jaxtyping import Int
 
 from attribute_planner.attributes import Goal
 from attribute_planner.models.encoders import NO_VALUE
+from attribute_planner.planning.attempt_limit import AttemptLimit
 from attribute_planner.planning.episode import ARRIVED, DEVIATED, ENDED, GAVE_UP, LOST, ON_THE_WAY, Episode, TraceStep
 from attribute_planner.planning.goal_relaxation import relaxed_goal, shifted_goal
 from attribute_planner.planning.lookahead import Option, Options, best_option
 from attribute_planner.planning.nearest_set import nearest_target
-from attribute_planner.planning.patience import Patience
 from attribute_planner.planning.plan import Planner
 from attribute_planner.planning.posterior import Posterior, Target
 from attribute_planner.planning.state_success import Success
@@ -22,7 +22,7 @@ class ActiveEpisode:
     """The state of one episode. `target` and `look_ahead` give the next decision, `advance` processes its result.
 
     posterior_of: makes the posterior of a goal, which holds what the episode learns about its transitions.
-    patience: after how many steps of an attempt the plan is reconsidered; `None`: when the attributes change.
+    attempt_limit: after how many steps of an attempt the plan is reconsidered; `None`: when the attributes change.
     stop_on_any_change: whether an attempt ends with any change, as it did in practice; otherwise it goes on
         until it arrives, or comes to a set from which another target is the better bet.
     nearest_set: whether to act as in the nearest known set where no way is known.
@@ -39,7 +39,7 @@ class ActiveEpisode:
         p_goal: float,
         *,
         max_steps: int,
-        patience: Patience | None,
+        attempt_limit: AttemptLimit | None,
         nearest_set: bool,
         relax_goal: bool,
         record: bool,
@@ -50,7 +50,7 @@ class ActiveEpisode:
         self.active, self.claimed = True, False
         self.steps = self.transitions = self.replans = 0
         self._planner, self._p_goal, self._posterior_of = planner, p_goal, posterior_of
-        self._max_steps, self._patience, self._nearest_set = max_steps, patience, nearest_set
+        self._max_steps, self._attempt_limit, self._nearest_set = max_steps, attempt_limit, nearest_set
         relax = relax_goal and not self.plan.reachable
         self._relaxed = relaxed_goal(planner, values, goal) if relax else None
         self._pursue(goal if self._relaxed is None else self._relaxed)
@@ -179,7 +179,7 @@ class ActiveEpisode:
         if expected is not None and (self.values == expected.values).all():
             return ARRIVED
         if (self.values == before).all() or (expected is not None and self._keeps_target(expected)):
-            is_over = self._patience is not None and self._patience.is_over(self._waited)
+            is_over = self._attempt_limit is not None and self._attempt_limit.is_over(self._waited)
             return GAVE_UP if is_over and self._option is None else ON_THE_WAY
         if expected is None:
             return LOST
@@ -187,7 +187,7 @@ class ActiveEpisode:
 
     def _failure(self) -> float:
         """The fraction of a failed attempt that the present one is so far."""
-        return 1.0 if self._patience is None else self._patience.failure(self._waited)
+        return 1.0 if self._attempt_limit is None else self._attempt_limit.failure(self._waited)
 
     @property
     def _may_pass_sets(self) -> bool:

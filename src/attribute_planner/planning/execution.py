@@ -18,12 +18,12 @@ from attribute_planner.models.distributions import Categorical
 from attribute_planner.models.encoders import NO_VALUE
 from attribute_planner.models.policy import GoalPolicy
 from attribute_planner.planning.active_episode import ActiveEpisode
+from attribute_planner.planning.attempt_limit import AttemptLimit
 from attribute_planner.planning.belief import Belief, perceive
 from attribute_planner.planning.episode import Episode
 from attribute_planner.planning.executor import Executor, Parts, episode_model
 from attribute_planner.planning.lookahead import consider
 from attribute_planner.planning.observation_search import ObservationSearch
-from attribute_planner.planning.patience import Patience
 from attribute_planner.planning.plan import Planner
 from attribute_planner.planning.posterior import Posterior, Published
 from attribute_planner.planning.state_success import Success, success_from
@@ -161,7 +161,7 @@ class Execution(Actor[Memory | None]):
             values,
             p_goal,
             max_steps=self.max_steps,
-            patience=None if published else self._patience,
+            attempt_limit=None if published else self._attempt_limit,
             stop_on_any_change=published or self.parts.stop_on_any_change,
             nearest_set=self.executor.nearest_set and not self._looks_ahead,
             relax_goal=self.executor.goal_relaxation and not self._looks_ahead,
@@ -170,9 +170,9 @@ class Execution(Actor[Memory | None]):
         )
 
     @property
-    def _patience(self) -> Patience:
+    def _attempt_limit(self) -> AttemptLimit:
         median = self.parts.conduct.arrival_steps if self.executor.early_replanning else None
-        return Patience(self.parts.max_attempt_steps, np.inf if median is None else median)
+        return AttemptLimit(self.parts.max_attempt_steps, np.inf if median is None else median)
 
     def _posterior(self, goal: Goal) -> Posterior:
         model = episode_model(self.executor, self.parts.conduct, deterministic=self.parts.deterministic)

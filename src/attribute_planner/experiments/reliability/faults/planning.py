@@ -113,10 +113,10 @@ FAULTS = (
     ),
     Fault(
         "steps without arrival tell nothing",
-        "planning/patience.py",
+        "planning/attempt_limit.py",
         "return 0.5 * min(steps / self.median, 1.0) if self.median < self.longest else steps / self.longest",
         "return 0.0",
-        "planning/test_patience.py::test_an_attempt_is_reconsidered_after_the_median_as_half_a_failure",
+        "planning/test_attempt_limit.py::test_an_attempt_is_reconsidered_after_the_median_as_half_a_failure",
     ),
     Fault(
         "low values are good news",

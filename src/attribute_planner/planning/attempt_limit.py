@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 
-class Patience(NamedTuple):
+class AttemptLimit(NamedTuple):
     """The steps after which the plan is reconsidered.
 
     longest: steps after which an attempt has failed, as in practice (t_max).
