@@ -22,17 +22,9 @@ from attribute_planner.models.policy import GoalPolicy
 from attribute_planner.phases.detect import DetectorError
 from attribute_planner.planning.belief import perceive
 from attribute_planner.planning.episode import Episode
-from attribute_planner.planning.episode_model import SAME_ODDS, AttemptModel, EpisodeModel, Odds
+from attribute_planner.planning.episode_model import AttemptModel, EpisodeModel, Odds
 from attribute_planner.planning.execution import Execution
-from attribute_planner.planning.executor import (
-    EXECUTORS,
-    NOTHING_MEASURED,
-    Conduct,
-    Executor,
-    Parts,
-    executor_named,
-    plan_model,
-)
+from attribute_planner.planning.executor import EXECUTORS, Conduct, Executor, Parts, executor_named, plan_model
 from attribute_planner.planning.plan import Plan, Planner
 from attribute_planner.ranges import check_seed, require_positive
 from attribute_planner.transitions.table import TransitionTable
@@ -74,8 +66,8 @@ class Agent:
     stop_on_any_change: bool = True
     detector_error: DetectorError | None = None
     attempts: Callable[[], AttemptRecord | None] | None = None
-    odds: Odds = SAME_ODDS
-    conduct: Conduct = NOTHING_MEASURED
+    odds: Odds = Odds()
+    conduct: Conduct = Conduct()
 
     def __repr__(self) -> str:
         size = f"{self.table.num_nodes:,} attribute sets, {self.table.num_edges:,} transitions"

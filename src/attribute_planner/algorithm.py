@@ -25,7 +25,7 @@ from attribute_planner.phases.forward_model import FittedForwardModel, add_model
 from attribute_planner.phases.offline import practise_offline
 from attribute_planner.phases.practise import Practised, practise
 from attribute_planner.phases.refine import HiddenAttribute, attributes_on_the_way, missing_attributes, with_attributes
-from attribute_planner.planning.executor import NOTHING_MEASURED, Conduct
+from attribute_planner.planning.executor import Conduct
 from attribute_planner.transitions.counting import TransitionCounts, merged
 from attribute_planner.transitions.model import TransitionModel
 from attribute_planner.transitions.table import TransitionTable, table_of_counts
@@ -273,7 +273,7 @@ def agent_of(
     table: TransitionTable,
     fitted_model: FittedForwardModel | None = None,
     detector_error: DetectorError | None = None,
-    conduct: Conduct = NOTHING_MEASURED,
+    conduct: Conduct = Conduct(),
 ) -> Agent:
     """The agent made of these parts, with the settings that its training gives it."""
     forward_model, model_error = (None, 0.0) if fitted_model is None else fitted_model[:2]

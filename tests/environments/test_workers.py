@@ -117,11 +117,12 @@ def test_an_exception_of_the_environment_has_the_same_words_in_a_worker(tmp_path
 
 
 PROGRAM = """
-import sys
+import signal, sys
 from attribute_planner.environments.gymnasium_bridge.batch_arrays import BatchLayout
 from attribute_planner.environments.gymnasium_bridge.bridge import Recipe, build_bridge
 from attribute_planner.environments.workers.pool import WorkerPool
 from tests.environments.worker_envs import ATTRIBUTES, Walk, describe
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it for programs in the background
 folder = sys.argv[1]
 recipe = Recipe(lambda: Walk(folder, "hangs"), tuple(ATTRIBUTES), describe, None, None)
 pool = WorkerPool("walk", recipe, build_bridge(recipe).encoder.spec, 2, step_timeout=100.0)
@@ -152,7 +153,7 @@ def test_no_process_is_left_when_the_learner_ends(tmp_path: Path, number: signal
     try:
         learner.wait(timeout=20)
     finally:
-        learner.kill()  # a shell in the background makes its programs ignore SIGINT
+        learner.kill()
         learner.wait()
     assert _holds_soon(lambda: not any(map(_is_running, pids)))
 

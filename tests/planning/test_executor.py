@@ -17,7 +17,7 @@ from attribute_planner.evaluation.evaluate import evaluate
 from attribute_planner.models.detector import AttributeDetector
 from attribute_planner.models.policy import GoalPolicy, PolicyOutput
 from attribute_planner.planning.episode import ARRIVED, DEVIATED, ENDED, GAVE_UP, ON_THE_WAY, Episode
-from attribute_planner.planning.episode_model import EPISODE_MODEL
+from attribute_planner.planning.episode_model import EpisodeModel
 from attribute_planner.planning.execution import padded_rows, stacked
 from attribute_planner.planning.executor import EXECUTORS, Conduct, Executor, episode_model, executor_named
 from attribute_planner.planning.posterior import Posterior
@@ -114,7 +114,7 @@ def test_an_attempt_that_takes_longer_than_half_of_those_that_arrive_is_reconsid
     episode = agent.reach("n=3", max_steps=8, mode="no-observation-search")
     assert outcomes(episode)[:3] == [ON_THE_WAY, ON_THE_WAY, GAVE_UP]
     assert [step.target for step in episode.trace[2:4]] == [{"n": 1}, {"n": 2}]
-    half_a_failure = float(EPISODE_MODEL.attempt(episode.trace[2].probability, np.array(0.5)))
+    half_a_failure = float(EpisodeModel().attempt(episode.trace[2].probability, np.array(0.5)))
     assert episode.trace[2].posterior == pytest.approx(half_a_failure)
     monkeypatch.setitem(EXECUTORS, "patient", Executor(early_replanning=False, observation_search=False))
     patient = agent.reach("n=3", max_steps=8, mode="patient")
@@ -307,9 +307,9 @@ def test_an_abandoned_attempt_is_evidence_for_the_share_of_steps_that_it_had():
     table = table_of(numbers(5), [((0,), (2,), 0.9), ((2,), (3,), 0.5), ((1,), (3,), 0.5)])
     first = holding(table).trace[0]
     assert (first.outcome, first.replanned, first.failed) == (DEVIATED, True, False)
-    one_of_three_steps = float(EPISODE_MODEL.attempt(first.probability, np.array(1 / 3)))
+    one_of_three_steps = float(EpisodeModel().attempt(first.probability, np.array(1 / 3)))
     assert first.posterior == pytest.approx(one_of_three_steps)
-    assert first.probability > first.posterior > float(EPISODE_MODEL.attempt(first.probability, np.array(1.0)))
+    assert first.probability > first.posterior > float(EpisodeModel().attempt(first.probability, np.array(1.0)))
 
 
 def test_who_comes_back_to_where_an_attempt_was_abandoned_has_seen_it_fail(monkeypatch: pytest.MonkeyPatch):

@@ -4,6 +4,7 @@ import pytest
 from attribute_planner.planning.observation_search import ObservationSearch
 
 LEFT, RIGHT, STAY = range(3)
+STEPS_LEFT = 100
 PREFERS_RIGHT = np.log([0.09, 0.9, 0.01])
 PREFERS_STAYING = np.log([0.05, 0.05, 0.9])
 
@@ -15,19 +16,19 @@ def search() -> ObservationSearch:
 
 def take(search: ObservationSearch, here: bytes, log_probs: np.ndarray, action: int, there: bytes) -> None:
     """The policy takes an action at a new observation, which leads to another."""
-    assert search.decide(here, log_probs, action) == action
+    assert search.decide(here, log_probs, action, STEPS_LEFT) == action
     search.remember(here, action, there)
 
 
 def test_at_a_new_observation_the_policy_acts(search: ObservationSearch):
-    assert [search.decide(place, PREFERS_RIGHT, STAY) for place in (b"a", b"b")] == [STAY, STAY]
+    assert [search.decide(place, PREFERS_RIGHT, STAY, STEPS_LEFT) for place in (b"a", b"b")] == [STAY, STAY]
 
 
 def test_at_a_known_observation_untried_actions_are_taken_the_most_probable_first(search: ObservationSearch):
     take(search, b"a", PREFERS_RIGHT, RIGHT, b"a")
-    assert search.decide(b"a", PREFERS_RIGHT, RIGHT) == LEFT
+    assert search.decide(b"a", PREFERS_RIGHT, RIGHT, STEPS_LEFT) == LEFT
     search.remember(b"a", LEFT, b"a")
-    assert search.decide(b"a", PREFERS_RIGHT, RIGHT) == STAY
+    assert search.decide(b"a", PREFERS_RIGHT, RIGHT, STEPS_LEFT) == STAY
 
 
 def test_the_search_goes_back_to_where_a_better_action_is_untried(search: ObservationSearch):
@@ -36,16 +37,17 @@ def test_the_search_goes_back_to_where_a_better_action_is_untried(search: Observ
     take(search, b"b", PREFERS_STAYING, RIGHT, b"c")
     take(search, b"c", PREFERS_RIGHT, RIGHT, b"c")
     search.remember(b"c", LEFT, b"b")
-    assert search.decide(b"c", PREFERS_RIGHT, RIGHT) == LEFT
-    assert search.decide(b"b", PREFERS_STAYING, RIGHT) == STAY
+    assert search.decide(b"c", PREFERS_RIGHT, RIGHT, STEPS_LEFT) == LEFT
+    assert search.decide(b"b", PREFERS_STAYING, RIGHT, STEPS_LEFT) == STAY
 
 
 def test_a_detour_has_to_be_worth_its_steps(search: ObservationSearch):
-    # Staying has log probability −0.1 at b and −0.2 here: not worth a step.
+    # Staying has log probability −0.1 at b and −0.2 here: worth a step of many, but not of few.
     here, there = np.log([0.1, 0.08, 0.82]), np.log([0.05, 0.05, 0.9])
     take(search, b"b", there, RIGHT, b"c")
     take(search, b"c", here, LEFT, b"b")
-    assert search.decide(b"c", here, LEFT) == STAY
+    assert search.decide(b"c", here, LEFT, 100) == LEFT, "back to b"
+    assert search.decide(b"c", here, LEFT, 5) == STAY
 
 
 def corridor(position: int, action: int) -> int:
@@ -60,7 +62,7 @@ def steps_to_leave_the_corridor(*, search: bool, limit: int = 200) -> int:
     found, position = ObservationSearch(), 3
     for step in range(limit):
         here = bytes([position])
-        action = found.decide(here, PREFERS_RIGHT, RIGHT) if search else RIGHT
+        action = found.decide(here, PREFERS_RIGHT, RIGHT, limit - step) if search else RIGHT
         position = corridor(position, action)
         if position == 7:
             return step + 1
@@ -77,21 +79,43 @@ def test_where_everything_was_tried_some_action_is_still_taken(search: Observati
     take(search, b"a", PREFERS_RIGHT, RIGHT, b"a")
     search.remember(b"a", LEFT, b"a")
     search.remember(b"a", STAY, b"a")
-    assert search.decide(b"a", PREFERS_RIGHT, RIGHT) in (LEFT, RIGHT, STAY)
+    assert search.decide(b"a", PREFERS_RIGHT, RIGHT, STEPS_LEFT) in (LEFT, RIGHT, STAY)
 
 
-def test_in_a_stochastic_environment_the_policy_acts_alone(search: ObservationSearch):
+def test_an_action_that_leads_elsewhere_is_tried_again(search: ObservationSearch):
     take(search, b"a", PREFERS_RIGHT, RIGHT, b"b")
     search.remember(b"a", RIGHT, b"b")
-    assert search.decide(b"a", PREFERS_RIGHT, RIGHT) == LEFT, "the same outcome twice is no sign of chance"
+    assert search.repeatable == 1
+    assert search.decide(b"a", PREFERS_RIGHT, STAY, STEPS_LEFT) == LEFT, "the same outcome twice is no sign of chance"
     search.remember(b"a", RIGHT, b"a")
-    assert search.decide(b"a", PREFERS_RIGHT, RIGHT) == RIGHT
-    assert search.decide(b"b", PREFERS_RIGHT, RIGHT) == RIGHT
+    assert search.repeatable == 0.5
+    assert search.decide(b"a", PREFERS_RIGHT, STAY, STEPS_LEFT) == RIGHT
+
+
+def test_chance_explains_failures_of_the_right_action():
+    icy = ObservationSearch(repeatable=0.5)
+    take(icy, b"a", PREFERS_RIGHT, RIGHT, b"b")
+    # 0.9 · 0.5³ is more than 0.09, 0.9 · 0.5⁴ is less.
+    for _ in range(3):
+        assert icy.decide(b"a", PREFERS_RIGHT, STAY, STEPS_LEFT) == RIGHT
+        icy.remember(b"a", RIGHT, b"b")
+    assert icy.decide(b"a", PREFERS_RIGHT, STAY, STEPS_LEFT) == LEFT
+    assert icy.repeatable == 0.5, "practice has measured it"
+
+
+def test_a_detour_whose_steps_lead_elsewhere_costs_more():
+    for repeatable, action in ((0.9, LEFT), (0.1, RIGHT)):
+        search = ObservationSearch(repeatable)
+        take(search, b"b", PREFERS_STAYING, RIGHT, b"c")
+        take(search, b"c", np.log([0.1, 0.6, 0.3]), LEFT, b"b")
+        search.remember(b"c", RIGHT, b"c")
+        search.remember(b"c", RIGHT, b"c")
+        assert search.decide(b"c", PREFERS_RIGHT, RIGHT, STEPS_LEFT) == action
 
 
 def test_an_action_that_is_out_of_the_question_is_never_tried(search: ObservationSearch):
     fatal = np.array([np.log(0.4), np.log(0.6), -np.inf])
     take(search, b"a", fatal, RIGHT, b"a")
-    assert search.decide(b"a", fatal, RIGHT) == LEFT
+    assert search.decide(b"a", fatal, RIGHT, STEPS_LEFT) == LEFT
     search.remember(b"a", LEFT, b"a")
-    assert search.decide(b"a", fatal, RIGHT) == RIGHT, "the policy acts where nothing is left to try"
+    assert search.decide(b"a", fatal, RIGHT, STEPS_LEFT) == RIGHT, "the policy acts where nothing is left to try"

@@ -5,7 +5,7 @@ import pytest
 
 from attribute_planner.environments.spaces import MixedAction
 from attribute_planner.planning import posterior as posterior_module
-from attribute_planner.planning.episode_model import EPISODE_MODEL, EpisodeModel
+from attribute_planner.planning.episode_model import EpisodeModel
 from attribute_planner.planning.plan import Planner
 from attribute_planner.planning.posterior import Posterior, Published
 from attribute_planner.transitions.table import UNKNOWN
@@ -25,7 +25,7 @@ def at(value: int) -> np.ndarray:
     return np.array([value], np.int32)
 
 
-def posterior(model: EpisodeModel = EPISODE_MODEL, horizon: float = np.inf) -> Posterior:
+def posterior(model: EpisodeModel = EpisodeModel(), horizon: float = np.inf) -> Posterior:
     return Posterior(Planner(TABLE, horizon), GOAL, model)
 
 

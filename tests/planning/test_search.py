@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from attribute_planner.attributes import Goal
 from attribute_planner.planning import bellman_ford
-from attribute_planner.planning.search import NOWHERE, Graph
+from attribute_planner.planning.search import Graph
+from attribute_planner.transitions.numbering import UNKNOWN
 from attribute_planner.transitions.table import TransitionTable
 from tests.probes import numbers, table_of
 
@@ -56,7 +57,7 @@ def test_published_costs_and_paths_are_those_of_brute_force(edges, goals):
             assert np.prod([edges[pair] for pair in pairwise(path)]) == pytest.approx(expected)
         else:
             assert path == (start,)
-            assert distances.successor[start] == NOWHERE
+            assert distances.successor[start] == UNKNOWN
 
 
 @given(edges, goal_sets, st.integers(0, 2**32))
@@ -95,7 +96,7 @@ def test_value_falls_with_the_steps_that_are_left(edges, goals, seed):
     every = np.arange(SETS)
     values = np.stack([distances.value(every, left) for left in (60.0, 30.0, 10.0, 1.0, 0.0)])
     assert (np.diff(values, axis=0) <= 1e-12).all()
-    on_the_way = distances.successor != NOWHERE
+    on_the_way = distances.successor != UNKNOWN
     assert (values[2][on_the_way] < values[1][on_the_way]).all()
     assert (values[:, sorted(goals)] == 1.0).all(), "at the goal, no time is needed"
     assert (values[:, np.isinf(distances.cost)] == 0.0).all()
@@ -150,7 +151,7 @@ def test_bellman_ford_finds_what_dijkstra_finds(edges, wanted):
     for goal, distances in zip(goals, graph.to_goals(goals), strict=True):
         alone = graph.to_goal(goal)
         assert distances.cost == pytest.approx(alone.cost, rel=1e-5, abs=1e-5)
-        assert ((distances.successor == NOWHERE) == (alone.successor == NOWHERE)).all()
+        assert ((distances.successor == UNKNOWN) == (alone.successor == UNKNOWN)).all()
         for start in np.flatnonzero(np.isfinite(alone.cost)).tolist():
             path = distances.path(start)
             assert goal.satisfied_by(table.values[path[-1]])

@@ -84,7 +84,6 @@ CHANGES: dict[str, Change] = {
     "deterministic-aliasing=0.5": _constant("planning.executor.DETERMINISTIC", EpisodeModel(aliasing=0.5)),
     "prior-weight=2": _constant("transitions.estimators.WEIGHTS", (2.0, 2.001)),
     "hypotheses=1": _constant("planning.belief.HYPOTHESES", 1, True),
-    "detour-cost=0.01": _constant("planning.observation_search.DETOUR_COST", 0.01, False),
     "largest-shift=1": _constant("planning.goal_relaxation.LARGEST_SHIFT", 1, False),
     "largest-shift=6": _constant("planning.goal_relaxation.LARGEST_SHIFT", 6, False),
     "no-rounds-of-search": _constant("planning.proposals.SEARCH", ActionSearch(spreads=()), True),

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from attribute_planner.data.stacking import Growing
-from attribute_planner.planning.search import NOWHERE, Distances, Graph
+from attribute_planner.planning.search import Distances, Graph
 from attribute_planner.transitions.model import Listing, PractisedTransitions, TransitionModel
 from attribute_planner.transitions.numbering import UNKNOWN
 
@@ -160,7 +160,7 @@ def optimistic(model: TransitionModel) -> Listing:
 def _edges_towards(ways: Distances) -> np.ndarray:
     """`int64[N]` the first edge of the best path from each set."""
     successor = ways.successor.astype(np.int64)
-    known = np.flatnonzero(successor != NOWHERE)
+    known = np.flatnonzero(successor != UNKNOWN)
     edges = np.full(len(successor), UNKNOWN, np.int64)
     edges[known] = ways.graph.listing.edges_between(known, successor[known])
     return edges

@@ -35,7 +35,7 @@ from attribute_planner.phases.practise_epochs import host_epoch, pure_epoch, rep
 from attribute_planner.phases.success_of_attempts import success_of_attempts
 from attribute_planner.phases.temperatures import best_inverse_temperature
 from attribute_planner.phases.value_horizon import value_discount
-from attribute_planner.planning.executor import NOTHING_MEASURED, Conduct
+from attribute_planner.planning.executor import Conduct
 from attribute_planner.transitions.counting import TransitionCounts
 from attribute_planner.transitions.model import PractisedTransitions
 
@@ -61,7 +61,7 @@ class Practised(NamedTuple):
     steps: int
     fitted_on: int = 0
     round_number: int = 0
-    conduct: Conduct = NOTHING_MEASURED
+    conduct: Conduct = Conduct()
     counts: TransitionCounts | None = None
 
 

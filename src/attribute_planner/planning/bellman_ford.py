@@ -10,8 +10,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-MOST_AT_ONCE, MOST_NUMBERS = 64, 2**28
-"""Largest number of goals in a sweep, and largest number of values (one per goal and edge): one gigabyte."""
+MOST_NUMBERS = 2**28
+"""Largest number of values of a sweep (one per goal and edge): one gigabyte."""
 
 
 def bellman_ford(
@@ -25,7 +25,8 @@ def bellman_ford(
     `float32[G, N]` costs, infinite where there is no way; `int32[G, N]` successors, −1 there and at the ends.
     """
     edges = jnp.asarray(source, jnp.int32), jnp.asarray(target, jnp.int32), jnp.asarray(cost, jnp.float32)
-    at_once = min(MOST_AT_ONCE, max(MOST_NUMBERS // max(len(cost), 1), 1))
+    most = min(max(MOST_NUMBERS // max(len(cost), 1), 1), len(ends))
+    at_once = 1 << (most.bit_length() - 1)  # a power of two, so that few shapes are compiled
     found = []
     for start in range(0, len(ends), at_once):
         some = ends[start : start + at_once]

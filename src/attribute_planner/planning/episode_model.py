@@ -68,9 +68,6 @@ def edge_cost(
     return cost
 
 
-EPISODE_MODEL = EpisodeModel()
-"""The model of the default executor."""
-
 DETERMINISTIC = EpisodeModel(aliasing=0.95)
 """The same for a policy that always takes its most probable action: in the same state it fails in the same way. It is
 below 1 because an agent that returns to a set may be in another of its states."""
@@ -107,10 +104,6 @@ def mentioned(goal: Goal) -> str:
     return "".join("01"[int(each)] for each in np.asarray(goal.wanted))
 
 
-SAME_ODDS = Odds()
-"""Attempts succeed as often as in practice."""
-
-
 @dataclass(frozen=True)
 class AttemptModel:
     """How the attempts of an episode turn out, given what practice has counted.
@@ -120,9 +113,9 @@ class AttemptModel:
     odds: how likely they succeed, compared with practice.
     """
 
-    episode: EpisodeModel = EPISODE_MODEL
+    episode: EpisodeModel = EpisodeModel()
     max_attempt_steps: int | None = None
-    odds: Odds = SAME_ODDS
+    odds: Odds = Odds()
 
     def for_goal(self, goal: Goal) -> "AttemptModel":
         """The attempts of a plan for this goal."""
@@ -167,7 +160,3 @@ class AttemptModel:
             return round(mean), round(mean)
         success = float(np.clip((mean - (1 - c) * self.max_attempt_steps) / c, 1.0, mean))
         return round(success), max(round((mean - c * success) / (1 - c)), 1)
-
-
-ATTEMPT_MODEL = AttemptModel()
-"""Attempts are as in practice."""

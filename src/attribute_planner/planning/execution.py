@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar
 
 import equinox as eqx
@@ -33,8 +34,6 @@ Key = jax.Array
 
 LEAST_VALUE = 0.5
 """Observation search takes no action that is worth less than this fraction of the best one, if values are known."""
-LEAST_REPEATABLE = 0.7
-"""Observations are searched where actions lead to the same observation again at least this often."""
 
 
 @dataclass
@@ -133,7 +132,8 @@ class Execution(Actor[Memory | None]):
             self._episode(goal, belief.values[i], float(p_goal[i]), self._success(usual, observation, belief, i))
             for i, goal in enumerate(self.goals)
         ]
-        searches, frames = [defaultdict(ObservationSearch) for _ in episodes], [[] for _ in episodes]
+        search = partial(ObservationSearch, self.parts.conduct.repeatable)
+        searches, frames = [defaultdict(search) for _ in episodes], [[] for _ in episodes]
         memory = Memory(episodes, goals, belief, searches, frames, usual)
         for i in range(len(episodes)):
             self._film(memory, i)
@@ -205,7 +205,7 @@ class Execution(Actor[Memory | None]):
             log_probs = np.where(log_probs >= least, log_probs, -np.inf)
         for i in np.flatnonzero(_active(memory) & (targets[:, 0] != NO_VALUE)).tolist():
             search = memory.searches[i][targets[i].tobytes()]
-            action[i] = search.decide(memory.observed[i], log_probs[i], int(action[i]))
+            action[i] = search.decide(memory.observed[i], log_probs[i], int(action[i]), memory.episodes[i].left)
         return action
 
     def _stop_those_done(self, memory: Memory) -> None:
@@ -217,7 +217,6 @@ class Execution(Actor[Memory | None]):
     def _observed(self, observation: Observation) -> list[bytes]:
         """The observations as bytes, if they are searched: for a single agent with discrete actions."""
         listed = isinstance(self.parts.policy.action_space, Discrete) and not self._looks_ahead
-        listed &= self.parts.conduct.repeatable >= LEAST_REPEATABLE
         if not self.executor.observation_search or not listed or isinstance(observation, UnitObservation):
             return []
         return [each.tobytes() for each in np.asarray(observation)]

@@ -10,7 +10,7 @@ from attribute_planner.errors import unknown_name
 from attribute_planner.models.detector import AttributeDetector
 from attribute_planner.models.forward_model import ForwardModel
 from attribute_planner.models.policy import GoalPolicy
-from attribute_planner.planning.episode_model import DETERMINISTIC, EPISODE_MODEL, EpisodeModel
+from attribute_planner.planning.episode_model import DETERMINISTIC, EpisodeModel
 from attribute_planner.planning.state_success import SuccessModel
 
 
@@ -18,7 +18,7 @@ from attribute_planner.planning.state_success import SuccessModel
 class Executor:
     """An execution mode; each field is one part of it."""
 
-    model: EpisodeModel | None = EPISODE_MODEL
+    model: EpisodeModel | None = EpisodeModel()
     """The evidence model of failed attempts; `None` to ignore them, as published."""
     replanning: bool = True
     """Whether a failed attempt lowers the values of all sets whose path takes the transition."""
@@ -96,10 +96,6 @@ class Conduct(NamedTuple):
     arrival_steps: float | None = None
 
 
-NOTHING_MEASURED = Conduct()
-"""Everything repeats itself, and the policy acts as it is."""
-
-
 @dataclass(frozen=True)
 class Parts:
     """The learned parts of an agent that execution uses.
@@ -119,20 +115,20 @@ class Parts:
     forward_model: ForwardModel | None = None
     model_error: float = 0.0
     stop_on_any_change: bool = True
-    conduct: Conduct = NOTHING_MEASURED
+    conduct: Conduct = Conduct()
 
 
 def episode_model(executor: Executor, conduct: Conduct, *, deterministic: bool) -> EpisodeModel | None:
     """The evidence model of an executor, for an agent whose policy is deterministic or not; `None`: no evidence."""
-    if executor.model != EPISODE_MODEL:
+    if executor.model != EpisodeModel():
         return executor.model
     if executor.measured_aliasing and conduct.aliasing is not None:
         return EpisodeModel(conduct.aliasing)
-    return DETERMINISTIC if deterministic else EPISODE_MODEL
+    return DETERMINISTIC if deterministic else EpisodeModel()
 
 
 def plan_model(executor: Executor, conduct: Conduct, *, deterministic: bool, looks_ahead: bool) -> EpisodeModel:
     """The same for the probability of plans. After a failure, lookahead takes another action."""
     if looks_ahead and executor.lookahead:
         return EpisodeModel(aliasing=0.0)
-    return episode_model(executor, conduct, deterministic=deterministic) or EPISODE_MODEL
+    return episode_model(executor, conduct, deterministic=deterministic) or EpisodeModel()

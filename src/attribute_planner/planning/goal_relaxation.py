@@ -14,7 +14,6 @@ from jaxtyping import Bool, Int
 from attribute_planner.attributes import Goal
 from attribute_planner.planning.nearest_set import is_integer, nearest_set
 from attribute_planner.planning.plan import Planner
-from attribute_planner.planning.search import NOWHERE
 from attribute_planner.transitions.numbering import UNKNOWN, NumberedSets
 
 LARGEST_SHIFT = 3
@@ -61,7 +60,7 @@ def shifted_goal(planner: Planner, values: Int[np.ndarray, " A"], goal: Goal) ->
         there, fewer = values - shift, replace(goal, values=np.asarray(goal.values) - shift)
         if (there < 0).any() or (fewer.values < 0).any() or not len(planner.listing.satisfying(fewer)):
             continue
-        number = nearest_set(planner.listing, there, fewer, planner.distances(fewer).successor != NOWHERE)
+        number = nearest_set(planner.listing, there, fewer, planner.distances(fewer).successor != UNKNOWN)
         if number != UNKNOWN and (planner.listing.values_of([number])[0] == there)[wanted].all():
             return Shifted(fewer, shift)
     return None

@@ -10,7 +10,6 @@ from jaxtyping import Bool, Int
 from attribute_planner.attributes import AttributeSpace, Goal
 from attribute_planner.planning.plan import Planner
 from attribute_planner.planning.posterior import Posterior, Target
-from attribute_planner.planning.search import NOWHERE
 from attribute_planner.transitions.numbering import UNKNOWN, NumberedSets
 
 
@@ -19,7 +18,7 @@ def nearest_target(
 ) -> Target | None:
     """The values after the change that the best transition out of the nearest set with a path to the goal makes."""
     listing = planner.listing
-    number = nearest_set(listing, values, goal, planner.distances(goal).successor != NOWHERE)
+    number = nearest_set(listing, values, goal, planner.distances(goal).successor != UNKNOWN)
     if number == UNKNOWN:
         return None
     known = listing.values_of([number])[0]

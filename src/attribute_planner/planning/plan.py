@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Int
 
 from attribute_planner.attributes import AttributeSpace, Goal, Value
-from attribute_planner.planning.episode_model import ATTEMPT_MODEL, AttemptModel
+from attribute_planner.planning.episode_model import AttemptModel
 from attribute_planner.planning.search import Distances, Graph
 from attribute_planner.transitions.evidence import EdgeEvidence
 from attribute_planner.transitions.model import Listing, TransitionModel
@@ -39,7 +39,7 @@ class Plan:
     path: tuple[int, ...]
     reason: str = ""
     horizon: float = np.inf
-    attempts: AttemptModel = ATTEMPT_MODEL
+    attempts: AttemptModel = AttemptModel()
 
     @property
     def space(self) -> AttributeSpace:
@@ -163,7 +163,7 @@ class Planner:
         model: TransitionModel,
         horizon: float = np.inf,
         *,
-        attempts: AttemptModel = ATTEMPT_MODEL,
+        attempts: AttemptModel = AttemptModel(),
         cached_goals: int = 64,
     ) -> None:
         self.graph = Graph(model, horizon)

@@ -10,9 +10,9 @@ from jaxtyping import Float, Int
 
 from attribute_planner.attributes import Goal
 from attribute_planner.environments.spaces import Action
-from attribute_planner.planning.episode_model import EPISODE_MODEL, EpisodeModel
+from attribute_planner.planning.episode_model import EpisodeModel
 from attribute_planner.planning.plan import Planner
-from attribute_planner.planning.search import NOWHERE, Distances, Graph
+from attribute_planner.planning.search import Distances, Graph
 from attribute_planner.planning.state_success import Success
 from attribute_planner.transitions.numbering import UNKNOWN
 
@@ -46,7 +46,7 @@ class Posterior:
     """
 
     def __init__(
-        self, planner: Planner, goal: Goal, model: EpisodeModel = EPISODE_MODEL, *, replans: bool = True
+        self, planner: Planner, goal: Goal, model: EpisodeModel = EpisodeModel(), *, replans: bool = True
     ) -> None:
         self._planner, self._model, self._goal = planner, model, goal
         self._distances = planner.distances(goal)
@@ -132,7 +132,7 @@ class Posterior:
         success: the probability of arriving from the present state, instead of c_π.
         """
         listing, number = self._planner.listing, self._planner.listing.number_of(values)
-        if number == UNKNOWN or self._distances.successor[number] == NOWHERE:
+        if number == UNKNOWN or self._distances.successor[number] == UNKNOWN:
             return None
         row = listing.edges_of(number)
         numbers, c, steps = listing.target[row], listing.probability[row], np.maximum(listing.steps[row], 1.0)
@@ -165,7 +165,7 @@ class Published(Posterior):
     ) -> Target | None:
         del left, failures, success
         listing, number = self._planner.listing, self._planner.listing.number_of(values)
-        if number == UNKNOWN or self._distances.successor[number] == NOWHERE:
+        if number == UNKNOWN or self._distances.successor[number] == UNKNOWN:
             return None
         target = int(self._distances.successor[number])
         return Target(listing.values_of([target])[0], float(listing.probability[listing.edge(number, target)]))

@@ -14,9 +14,7 @@ from attribute_planner.attributes import Goal
 from attribute_planner.planning.bellman_ford import bellman_ford
 from attribute_planner.planning.episode_model import edge_cost
 from attribute_planner.transitions.model import TransitionModel
-
-NOWHERE = -9999
-"""The successor of a set that satisfies the goal or from which it cannot be reached (SciPy's own sentinel)."""
+from attribute_planner.transitions.numbering import UNKNOWN
 
 TIE_BREAKER = 1e-9
 """Added to the cost of each transition (nats), so that of equally probable paths the shortest is taken."""
@@ -27,7 +25,7 @@ class Distances:
     """The best path from every set of a table to a goal.
 
     cost: −log of the value of the best path; infinite where there is none.
-    successor: the next set on that path; `NOWHERE` at the goal and where there is no path.
+    successor: the next set on that path; `UNKNOWN` at the goal and where there is no path.
     graph: where the costs come from.
     """
 
@@ -38,7 +36,7 @@ class Distances:
     def path(self, number: int) -> tuple[int, ...]:
         """The sets on the best path, beginning with `number`."""
         path, successor = [number], self.successor.item
-        while (number := successor(number)) != NOWHERE:
+        while (number := successor(number)) != UNKNOWN:
             path.append(number)
         return tuple(path)
 
@@ -52,7 +50,7 @@ class Distances:
 
         of: takes the sets `[n]` in which transitions begin, and those in which they end.
         """
-        on_a_path = np.flatnonzero(self.successor != NOWHERE)
+        on_a_path = np.flatnonzero(self.successor != UNKNOWN)
         total, onward = np.zeros(len(self.cost)), np.arange(len(self.cost))
         onward[on_a_path] = self.successor[on_a_path]
         total[on_a_path] = of(on_a_path, onward[on_a_path])
@@ -119,9 +117,9 @@ class Graph:
         """The ways to the nearest of some sets."""
         size = self.listing.num_nodes
         if not len(numbers):
-            return Distances(np.full(size, np.inf), np.full(size, NOWHERE, np.int32), self)
+            return Distances(np.full(size, np.inf), np.full(size, UNKNOWN, np.int32), self)
         cost, successor, _ = dijkstra(self.reversed, indices=numbers, min_only=True, return_predecessors=True)
-        return Distances(cost, successor, self)
+        return Distances(cost, np.maximum(successor, UNKNOWN), self)  # SciPy's own sentinel is −9999
 
     @property
     def finds_many_at_once(self) -> bool:
@@ -134,5 +132,4 @@ class Graph:
         source, target = self.listing.source[possible], self.listing.target[possible]
         ends = [self.listing.satisfying(goal) for goal in goals]
         costs, successors = bellman_ford(source, target, self.cost[possible], self.listing.num_nodes, ends)
-        successors[successors < 0] = NOWHERE
         return [Distances(cost, successor, self) for cost, successor in zip(costs, successors, strict=True)]

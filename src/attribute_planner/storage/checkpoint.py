@@ -29,7 +29,7 @@ from attribute_planner.phases.detect import Detected, DetectorError
 from attribute_planner.phases.explore import Explored
 from attribute_planner.phases.forward_model import FittedForwardModel
 from attribute_planner.phases.practise import Practised
-from attribute_planner.planning.episode_model import SAME_ODDS, Odds
+from attribute_planner.planning.episode_model import Odds
 from attribute_planner.storage.arrays import arrays_of, fill
 from attribute_planner.storage.conduct import CONDUCT, conduct_arrays, load_conduct
 from attribute_planner.storage.table_arrays import counts_arrays, has_table, read_counts, read_table, table_arrays
@@ -116,7 +116,7 @@ def agent_arrays(agent: Agent, config: TrainConfig) -> tuple[Arrays, Notes]:
     if agent.forward_model is not None:
         arrays |= arrays_of("forward_model", agent.forward_model)
         notes["forward_model"] = {"error": agent.model_error}
-    if agent.odds != SAME_ODDS:
+    if agent.odds != Odds():
         notes[CALIBRATION] = {**vars(agent.odds), "by_goal": dict(agent.odds.by_goal)}
     return arrays, notes
 

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Int
 
 from attribute_planner.planning.plan import Planner
-from attribute_planner.planning.search import NOWHERE, Distances
+from attribute_planner.planning.search import Distances
 from attribute_planner.transitions.model import Listing
 from attribute_planner.transitions.numbering import UNKNOWN
 from attribute_planner.viewer.data import edge_json, set_json
@@ -132,7 +132,7 @@ def _add_alternatives(drawn: Neighbourhood, listing: Listing, distances: Distanc
                 return
             drawn.edges[before, at] = None
             target = int(distances.successor[target])
-            if known is not None or target == NOWHERE:
+            if known is not None or target == UNKNOWN:
                 break
 
 

@@ -18,8 +18,9 @@ from attribute_planner.models.distributions import Categorical
 from attribute_planner.models.policy import GoalPolicy, PolicyOutput
 from attribute_planner.phases.detect import DetectConfig, detect
 from attribute_planner.phases.goal_sampling import optimistic
-from attribute_planner.planning.search import NOWHERE, Graph
+from attribute_planner.planning.search import Graph
 from attribute_planner.transitions.counting import TransitionCounts
+from attribute_planner.transitions.numbering import UNKNOWN
 from attribute_planner.transitions.table import TransitionTable, table_of_counts
 
 SURE = 50.0
@@ -157,8 +158,8 @@ def practise(simulation: Simulation, table: TransitionTable) -> tuple[Transition
     steps, far = 0, int(random.integers(table.num_nodes))
     while steps < simulation.world.practise_steps:
         source = table.number_of(simulation.values[simulation.state])
-        target = NOWHERE if source < 0 else int(ways[far][source])
-        if target == NOWHERE:
+        target = UNKNOWN if source < 0 else int(ways[far][source])
+        if target == UNKNOWN:
             far, steps = int(random.integers(table.num_nodes)), steps + 1
             if random.random() < 0.2:
                 simulation.reset()
