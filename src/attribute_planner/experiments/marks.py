@@ -45,7 +45,7 @@ def marked(table: Table, records: Sequence[Record]) -> MarkedTable:
             number = None if entry.ours is None else aggregate_of(entry.ours, records, column.kind)
             mark = _mark(entry, number, column)
             if mark == BELOW:
-                reason = row.below or NOT_EXPLAINED
+                reason = entry.below or row.below or NOT_EXPLAINED
                 reasons += [reason] * (reason not in reasons)
                 mark += superscript(reasons.index(reason) + 1)
             stale = entry.ours is not None and is_outdated(entry.ours, records, outdated)

@@ -25,12 +25,14 @@ class Entry:
     ours: the source of our number.
     against: the paper's number that ours is compared with, if there is none for this entry.
     bound: whether `published` is only an upper bound.
+    below: why our number is below the paper's, if a measurement shows it and the row does not say.
     """
 
     published: float | None = None
     ours: Source | None = None
     against: float | None = None
     bound: bool = False
+    below: str = ""
 
     @property
     def reference(self) -> float | None:

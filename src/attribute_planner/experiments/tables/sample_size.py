@@ -1,7 +1,10 @@
 """Table 2 of the paper: success against the number of single drops to learn from."""
 
+from dataclasses import replace
+
 from attribute_planner.experiments.run_specs.blocks import SIZES, SMALL_SIZES
 from attribute_planner.experiments.runs import OURS, PUBLISHED, REACTIVE
+from attribute_planner.experiments.tables.blocks import LONGER_WAY
 from attribute_planner.experiments.tables.layout import COUNT, Column, Row, Table, entry, scalar
 
 PAPER = {
@@ -11,6 +14,16 @@ PAPER = {
     "10m": (100.0, 8.5, 96.5, 70.7, 238_969),
 }
 """Inverse model on 1-step and multi-step tasks, AP on both, and AP's edges."""
+
+
+FEW_TRANSITIONS = (
+    "The table knows a twentieth of the transitions, and the plans of 1-step tasks promise 12 % on average (`planned` "
+    "in the records)."
+)
+NO_MORE_TRANSITIONS = (
+    "Our simulator has 134,976 transitions, and each example shows at most one. The paper counts more of them than it "
+    "has examples, or than ours has in all."
+)
 
 
 def _row(size: str) -> Row:
@@ -23,9 +36,9 @@ def _row(size: str) -> Row:
         (
             entry(inverse, "1-step", REACTIVE, inverse_one),
             entry(inverse, "multi-step", REACTIVE, inverse_multi),
-            entry(paper, "1-step", PUBLISHED, one),
+            replace(entry(paper, "1-step", PUBLISHED, one), below=FEW_TRANSITIONS if size == "10k" else LONGER_WAY),
             entry(paper, "multi-step", PUBLISHED, multi),
-            scalar(paper, "edges", edges),
+            replace(scalar(paper, "edges", edges), below="" if size == "100k" else NO_MORE_TRANSITIONS),
             entry(ours, "1-step", OURS, against=one),
             entry(ours, "multi-step", OURS, against=multi),
             scalar(ours, "edges"),

@@ -40,7 +40,10 @@ def _random_explorer() -> Row:
     run_spec = "starcraft-small-random-explorer"
     exact = entry(run_spec, "build", PUBLISHED, RANDOM_EXPLORATION)
     return Row(
-        "AP, random exploration", "no tasks", (exact, Entry(), entry(run_spec, "build-at-least", PUBLISHED), Entry())
+        "AP, random exploration",
+        "no tasks",
+        (exact, Entry(), entry(run_spec, "build-at-least", PUBLISHED), Entry()),
+        below="Random actions find 5 transitions here, and 2,047 in the paper: there are no plans.",
     )
 
 
