@@ -30,6 +30,13 @@ def test_an_observation_of_a_single_part_has_no_name():
     assert observation_lines(spec, np.array([[0.5], [2.0]])) == ("a number, 0.5 to 2 seen; normalised",)
 
 
+def test_numbers_that_are_compared_with_each_other_are_counted():
+    spec = FlatSpec((Part("", (3,), "numbers", 0, 32, integers=False),), "float32")
+    seen = np.array([[0.5, 1.5, 1.0], [2.5, 0.5, 0.0]])
+    assert observation_lines(spec, seen)[1:] == ("the 2 numbers that are normalised are also compared with each other",)
+    assert observation_lines(spec, seen * [1, 2, 1])[1:] == ()
+
+
 def test_other_observations():
     assert observation_lines(ImageSpec(16, 20), np.zeros(0)) == ("an image of 16 × 20 × 3, convolved",)
     assert observation_lines(VectorSpec(3), np.zeros(0)) == ("3 numbers, unchanged",)

@@ -5,13 +5,18 @@ from collections.abc import Iterator
 import numpy as np
 
 from attribute_planner.environments.spaces import FlatSpec, ImageSpec, ObservationSpec, Part, VectorSpec
-from attribute_planner.models.observation_scaling import initial_statistics, layout_of, updated
+from attribute_planner.models.observation_scaling import initial_statistics, layout_of, related_numbers, updated
+from attribute_planner.models.relations import num_relations
 
 
 def observation_lines(spec: ObservationSpec, observations: np.ndarray) -> tuple[str, ...]:
     """A line for each part, by what was seen in observations `[N, *shape]`."""
     if isinstance(spec, FlatSpec):
-        return tuple(f"{part.name}: {line}" if part.name else line for part, line in _part_lines(spec, observations))
+        statistics = updated(initial_statistics(spec), spec, observations)
+        coded = np.zeros(spec.shape, bool)
+        coded[layout_of(spec).numbers.place] = np.asarray(statistics.coded) > 0
+        lines = [f"{part.name}: {line}" if part.name else line for part, line in _part_lines(spec, observations, coded)]
+        return (*lines, *_related_lines(spec, coded))
     if isinstance(spec, ImageSpec):
         return (f"an image of {_shown(spec.shape)}, convolved",)
     if isinstance(spec, VectorSpec):
@@ -42,10 +47,15 @@ ROUNDING = 1e-5
 """Relative error of numbers that are stored with single precision."""
 
 
-def _part_lines(spec: FlatSpec, observations: np.ndarray) -> Iterator[tuple[Part, str]]:
-    statistics = updated(initial_statistics(spec), spec, observations)
-    coded = np.zeros(spec.shape, bool)
-    coded[layout_of(spec).numbers.place] = np.asarray(statistics.coded) > 0
+def _related_lines(spec: FlatSpec, coded: np.ndarray) -> Iterator[str]:
+    """How many numbers are compared with each other, if any are."""
+    related = related_numbers(spec)
+    count = int((~coded[layout_of(spec).numbers.place[related]]).sum())
+    if num_relations(len(related)) and count > 1:
+        yield f"the {count} numbers that are normalised are also compared with each other"
+
+
+def _part_lines(spec: FlatSpec, observations: np.ndarray, coded: np.ndarray) -> Iterator[tuple[Part, str]]:
     start = 0
     for part in spec.parts:
         inside = slice(start, start + part.size)

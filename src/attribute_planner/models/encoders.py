@@ -17,7 +17,8 @@ from jaxtyping import Float, Int, Shaped, UInt8
 from attribute_planner.attributes import AttributeSpace
 from attribute_planner.environments.spaces import FlatSpec, ImageSpec, ObservationSpec, VectorSpec, WordsSpec
 from attribute_planner.models.layers import BagOfWords, Dense, Tower, elu
-from attribute_planner.models.observation_scaling import FlatInput
+from attribute_planner.models.observation_scaling import FlatInput, related_numbers
+from attribute_planner.models.relations import num_relations
 from attribute_planner.models.vision import Convolutions, Keypoints, Patches
 
 Key = jax.Array
@@ -233,7 +234,9 @@ def work_of(spec: ObservationSpec, hidden_size: int) -> float:
     if isinstance(spec, FlatSpec):
         images = [part for part in spec.parts if part.kind == "image"]
         others = spec.shape[0] - sum(part.size for part in images)
-        return float(sum(_patch_work(part.shape, hidden_size) for part in images) + ROW_WORK * others * hidden_size)
+        compared = num_relations(len(related_numbers(spec)))
+        first_layer = (ROW_WORK * others + compared) * hidden_size
+        return float(sum(_patch_work(part.shape, hidden_size) for part in images) + first_layer)
     return float(ROW_WORK * math.prod(spec.shape) * hidden_size)
 
 

@@ -31,6 +31,7 @@ from jaxtyping import Float, Int, Shaped
 
 from attribute_planner.environments.spaces import FlatSpec
 from attribute_planner.models.layers import BagOfWords, Dense
+from attribute_planner.models.relations import num_relations, relations
 
 Key = jax.Array
 Network = TypeVar("Network")
@@ -94,6 +95,13 @@ def layout_of(spec: FlatSpec) -> Layout:
     return Layout(every.take(kind == "numbers"), every.take((kind == "choice") | (kind == "text")))
 
 
+@lru_cache
+def related_numbers(spec: FlatSpec) -> np.ndarray:
+    """Which numbers are compared with each other: those that the environment gives, and that are not integers."""
+    numbers = layout_of(spec).numbers
+    return np.flatnonzero(~numbers.integers & (numbers.place < spec.given))
+
+
 def initial_statistics(spec: FlatSpec) -> ObservationStatistics:
     """The statistics before the first observation, from the space alone."""
     numbers = layout_of(spec).numbers
@@ -130,11 +138,15 @@ def _in_range(numbers: Components, values: np.ndarray) -> np.ndarray:
 
 
 class FlatInput(eqx.Module):
-    """The first layer for numbers, choices and texts: a linear function of normalised numbers and one-hot values."""
+    """The first layer for numbers, choices and texts.
+
+    A linear function of normalised numbers, one-hot values and relations between numbers (`models.relations`).
+    """
 
     statistics: ObservationStatistics
     bag: BagOfWords | None
     numbers: Dense | None
+    related: Dense | None
     spec: FlatSpec = eqx.field(static=True)
 
     def __init__(self, spec: FlatSpec, outputs: int, *, key: Key) -> None:
@@ -142,11 +154,13 @@ class FlatInput(eqx.Module):
         numbers, choices = layout_of(spec)
         slots = np.concatenate([numbers.slots, choices.slots])
         self.statistics = initial_statistics(spec)
-        self.bag = self.numbers = None
+        self.bag = self.numbers = self.related = None
         if slots.any():
             self.bag = BagOfWords(int(slots.sum()), outputs, words=int((slots > 0).sum()), key=bag_key)
         if len(numbers.place):
             self.numbers = Dense(len(numbers.place), outputs, gain=1.0, key=number_key)
+        if count := num_relations(len(related_numbers(spec))):
+            self.related = Dense(count, outputs, gain=1.0, key=jax.random.fold_in(number_key, 1))
         self.spec = spec
 
     def __call__(self, observation: Shaped[jax.Array, "*batch size"]) -> Float[jax.Array, "*batch outputs"]:
@@ -155,7 +169,15 @@ class FlatInput(eqx.Module):
             layers.append(self.numbers(self.normalised(observation)))
         if self.bag is not None:
             layers.append(self.bag(self.rows(observation)))
+        if self.related is not None:
+            layers.append(self.related(self.relations(observation)))
         return sum(layers[1:], layers[0])
+
+    def relations(self, observation: Shaped[jax.Array, "*batch size"]) -> Float[jax.Array, "*batch relations"]:
+        """How the numbers of an observation compare with each other; 0 for those that are one-hot."""
+        which, statistics = related_numbers(self.spec), jax.lax.stop_gradient(self.statistics)
+        values = observation[..., layout_of(self.spec).numbers.place[which]]
+        return relations(values, statistics.mean[which], statistics.variance[which], 1 - statistics.coded[which])
 
     def normalised(self, observation: Shaped[jax.Array, "*batch size"]) -> Float[jax.Array, "*batch numbers"]:
         """The numbers, normalised; 0 for those that are one-hot."""
