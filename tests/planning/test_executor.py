@@ -20,6 +20,7 @@ from attribute_planner.planning.episode import ARRIVED, DEVIATED, ENDED, GAVE_UP
 from attribute_planner.planning.episode_model import EpisodeModel
 from attribute_planner.planning.execution import padded_rows, stacked
 from attribute_planner.planning.executor import EXECUTORS, Conduct, Executor, episode_model, executor_named
+from attribute_planner.planning.observation_search import ObservationSearch
 from attribute_planner.planning.posterior import Posterior
 from attribute_planner.planning.state_success import SuccessModel, log_odds
 from attribute_planner.transitions.table import TransitionTable
@@ -336,6 +337,21 @@ def test_observation_search_remembers_what_led_astray_until_it_arrives():
     assert [step.action for step in episode.trace] == [0, 0, 1]
     assert episode.success
     assert not agent.reach("n=2", max_steps=20, mode="no-observation-search").success
+
+
+def test_observation_search_knows_what_repeats_itself_and_the_steps_that_are_left(monkeypatch: pytest.MonkeyPatch):
+    asked: list[tuple[float, int]] = []
+    decide = ObservationSearch.decide
+
+    def noted(self: ObservationSearch, here: bytes, log_probs: np.ndarray, sampled: int, left: int) -> int:
+        asked.append((self.repeatable, left))
+        return decide(self, here, log_probs, sampled, left)
+
+    monkeypatch.setattr(ObservationSearch, "decide", noted)
+    hopeful = table_of(numbers(3), [((0,), (1,), 0.9), ((1,), (2,), 0.9)])
+    agent = Agent(DEAD_END, None, Confused(DEAD_END), hopeful, 3, conduct=Conduct(repeatable=0.25))
+    agent.reach("n=2", max_steps=4)
+    assert asked == [(0.25, 4), (0.25, 3), (0.25, 2), (0.25, 1)]
 
 
 def test_a_set_that_an_abandoned_attempt_left_is_not_worth_less(monkeypatch: pytest.MonkeyPatch):

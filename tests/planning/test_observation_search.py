@@ -79,7 +79,7 @@ def test_where_everything_was_tried_some_action_is_still_taken(search: Observati
     take(search, b"a", PREFERS_RIGHT, RIGHT, b"a")
     search.remember(b"a", LEFT, b"a")
     search.remember(b"a", STAY, b"a")
-    assert search.decide(b"a", PREFERS_RIGHT, RIGHT, STEPS_LEFT) in (LEFT, RIGHT, STAY)
+    assert search.decide(b"a", PREFERS_RIGHT, RIGHT, STEPS_LEFT) == RIGHT
 
 
 def test_an_action_that_leads_elsewhere_is_tried_again(search: ObservationSearch):
@@ -88,8 +88,11 @@ def test_an_action_that_leads_elsewhere_is_tried_again(search: ObservationSearch
     assert search.repeatable == 1
     assert search.decide(b"a", PREFERS_RIGHT, STAY, STEPS_LEFT) == LEFT, "the same outcome twice is no sign of chance"
     search.remember(b"a", RIGHT, b"a")
-    assert search.repeatable == 0.5
-    assert search.decide(b"a", PREFERS_RIGHT, STAY, STEPS_LEFT) == RIGHT
+    assert search.repeatable == pytest.approx(2 / 3), "one of two repetitions, and one more that is assumed"
+    assert search.decide(b"a", PREFERS_RIGHT, STAY, STEPS_LEFT) == RIGHT, "0.9 / 3 is more than 0.09"
+    for _ in range(3):  # 0.9 · 0.3³ is less
+        search.remember(b"a", RIGHT, b"a")
+    assert search.decide(b"a", PREFERS_RIGHT, STAY, STEPS_LEFT) == LEFT
 
 
 def test_chance_explains_failures_of_the_right_action():
@@ -119,3 +122,28 @@ def test_an_action_that_is_out_of_the_question_is_never_tried(search: Observatio
     assert search.decide(b"a", fatal, RIGHT, STEPS_LEFT) == LEFT
     search.remember(b"a", LEFT, b"a")
     assert search.decide(b"a", fatal, RIGHT, STEPS_LEFT) == RIGHT, "the policy acts where nothing is left to try"
+
+
+def test_a_way_does_not_take_an_action_that_is_out_of_the_question(search: ObservationSearch):
+    take(search, b"b", PREFERS_STAYING, RIGHT, b"c")
+    take(search, b"c", np.array([-np.inf, np.log(0.9), np.log(0.1)]), LEFT, b"b")
+    assert search.decide(b"c", PREFERS_RIGHT, LEFT, STEPS_LEFT) == RIGHT
+    search.remember(b"c", RIGHT, b"c")
+    search.remember(b"c", STAY, b"c")
+    assert search.decide(b"c", PREFERS_RIGHT, STAY, STEPS_LEFT) == STAY, "nothing is left to try"
+
+
+@pytest.mark.parametrize("left", [2, 1, 0])
+def test_no_way_is_longer_than_what_is_left_of_the_episode(search: ObservationSearch, left: int):
+    take(search, b"b", PREFERS_STAYING, RIGHT, b"c")
+    take(search, b"c", PREFERS_RIGHT, LEFT, b"b")
+    search.remember(b"c", RIGHT, b"c")
+    search.remember(b"c", STAY, b"c")
+    assert search.decide(b"c", PREFERS_RIGHT, RIGHT, left) == (LEFT if left > 1 else RIGHT)
+
+
+def test_where_nothing_repeats_itself_no_way_is_taken():
+    chaos = ObservationSearch(repeatable=0.0)
+    take(chaos, b"b", PREFERS_STAYING, RIGHT, b"c")
+    take(chaos, b"c", PREFERS_RIGHT, LEFT, b"b")
+    assert chaos.decide(b"c", PREFERS_RIGHT, LEFT, STEPS_LEFT) == RIGHT

@@ -16,7 +16,7 @@ def observation_lines(spec: ObservationSpec, observations: np.ndarray) -> tuple[
         coded = np.zeros(spec.shape, bool)
         coded[layout_of(spec).numbers.place] = np.asarray(statistics.coded) > 0
         lines = [f"{part.name}: {line}" if part.name else line for part, line in _part_lines(spec, observations, coded)]
-        return (*lines, *_related_lines(spec, coded))
+        return (*lines, *_related_lines(spec, coded | _is_constant(observations)))
     if isinstance(spec, ImageSpec):
         return (f"an image of {_shown(spec.shape)}, convolved",)
     if isinstance(spec, VectorSpec):
@@ -47,10 +47,10 @@ ROUNDING = 1e-5
 """Relative error of numbers that are stored with single precision."""
 
 
-def _related_lines(spec: FlatSpec, coded: np.ndarray) -> Iterator[str]:
+def _related_lines(spec: FlatSpec, left_out: np.ndarray) -> Iterator[str]:
     """How many numbers are compared with each other, if any are."""
     related = related_numbers(spec)
-    count = int((~coded[layout_of(spec).numbers.place[related]]).sum())
+    count = int((~left_out[layout_of(spec).numbers.place[related]]).sum())
     if num_relations(len(related)) and count > 1:
         yield f"the {count} numbers that are normalised are also compared with each other"
 
@@ -78,7 +78,7 @@ def _line(part: Part, values: np.ndarray, coded: np.ndarray) -> str:
 
 def _treatment(part: Part, values: np.ndarray, coded: np.ndarray) -> str:
     """What is done to the numbers of a part, and to how many of them."""
-    constant = (values == values[:1]).all(axis=0)
+    constant = _is_constant(values)
     counts = {
         "one-hot" if part.slots else "unchanged": int((coded & ~constant).sum()),
         "normalised": int((~coded & ~constant).sum()),
@@ -86,6 +86,11 @@ def _treatment(part: Part, values: np.ndarray, coded: np.ndarray) -> str:
     }
     used = {what: count for what, count in counts.items() if count}
     return next(iter(used)) if len(used) == 1 else ", ".join(f"{count} {what}" for what, count in used.items())
+
+
+def _is_constant(values: np.ndarray) -> np.ndarray:
+    """Which numbers never changed."""
+    return (values == values[:1]).all(axis=0)
 
 
 def _shown(shape: tuple[int, ...]) -> str:

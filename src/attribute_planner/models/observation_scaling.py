@@ -97,9 +97,8 @@ def layout_of(spec: FlatSpec) -> Layout:
 
 @lru_cache
 def related_numbers(spec: FlatSpec) -> np.ndarray:
-    """Which numbers are compared with each other: those that the environment gives, and that are not integers."""
-    numbers = layout_of(spec).numbers
-    return np.flatnonzero(~numbers.integers & (numbers.place < spec.given))
+    """Which numbers are compared with each other: those that are not of an integer type."""
+    return np.flatnonzero(~layout_of(spec).numbers.integers)
 
 
 def initial_statistics(spec: FlatSpec) -> ObservationStatistics:
@@ -126,8 +125,8 @@ def updated(
     mean, variance = np.asarray(statistics.mean, float), np.asarray(statistics.variance, float)
     step = values.mean(axis=0) - mean
     variance = (1 - share) * variance + share * values.var(axis=0) + share * (1 - share) * step**2
-    each = (count, mean + share * step, variance, coded)
-    return ObservationStatistics(*(jnp.asarray(array, jnp.float32) for array in each))
+    each, largest = (count, mean + share * step, variance, coded), np.finfo(np.float32).max
+    return ObservationStatistics(*(jnp.asarray(np.clip(array, -largest, largest), jnp.float32) for array in each))
 
 
 def _in_range(numbers: Components, values: np.ndarray) -> np.ndarray:
@@ -150,7 +149,7 @@ class FlatInput(eqx.Module):
     spec: FlatSpec = eqx.field(static=True)
 
     def __init__(self, spec: FlatSpec, outputs: int, *, key: Key) -> None:
-        bag_key, number_key = jax.random.split(key)
+        bag_key, number_key, related_key = jax.random.split(key, 3)
         numbers, choices = layout_of(spec)
         slots = np.concatenate([numbers.slots, choices.slots])
         self.statistics = initial_statistics(spec)
@@ -160,7 +159,7 @@ class FlatInput(eqx.Module):
         if len(numbers.place):
             self.numbers = Dense(len(numbers.place), outputs, gain=1.0, key=number_key)
         if count := num_relations(len(related_numbers(spec))):
-            self.related = Dense(count, outputs, gain=1.0, key=jax.random.fold_in(number_key, 1))
+            self.related = Dense(count, outputs, gain=1.0, key=related_key)
         self.spec = spec
 
     def __call__(self, observation: Shaped[jax.Array, "*batch size"]) -> Float[jax.Array, "*batch outputs"]:
@@ -176,16 +175,16 @@ class FlatInput(eqx.Module):
     def relations(self, observation: Shaped[jax.Array, "*batch size"]) -> Float[jax.Array, "*batch relations"]:
         """How the numbers of an observation compare with each other; 0 for those that are one-hot."""
         which, statistics = related_numbers(self.spec), jax.lax.stop_gradient(self.statistics)
-        values = observation[..., layout_of(self.spec).numbers.place[which]]
-        return relations(values, statistics.mean[which], statistics.variance[which], 1 - statistics.coded[which])
+        values = observation[..., layout_of(self.spec).numbers.place[which]].astype(jnp.float32)
+        deviation = jnp.where(statistics.coded > 0, 0.0, _deviation(statistics))
+        return relations(values, statistics.mean[which], deviation[which])
 
     def normalised(self, observation: Shaped[jax.Array, "*batch size"]) -> Float[jax.Array, "*batch numbers"]:
         """The numbers, normalised; 0 for those that are one-hot."""
         numbers, statistics = layout_of(self.spec).numbers, jax.lax.stop_gradient(self.statistics)
         coded, lead = statistics.coded > 0, (1,) * (observation.ndim - 1)
-        deviation = jnp.sqrt(statistics.variance)
-        is_constant = deviation <= CONSTANT * jnp.abs(statistics.mean)
-        scale = jnp.where(is_constant, 0.0, 1 / jnp.where(is_constant, 1.0, deviation))
+        deviation = _deviation(statistics)
+        scale = jnp.where(deviation > 0, 1 / jnp.where(deviation > 0, deviation, 1.0), 0.0)
         scale = jnp.where(coded, jnp.asarray(numbers.slots == 0, jnp.float32), scale)
         mean = jnp.where(coded, 0.0, statistics.mean)
         values = observation[..., numbers.place].astype(jnp.float32)
@@ -206,6 +205,12 @@ class FlatInput(eqx.Module):
         whole = values.astype(jnp.int32)
         has_row = coded & (whole >= first) & (whole - first < slots) & (whole.astype(values.dtype) == values)
         return jnp.where(has_row, starts + whole - first, -1)
+
+
+def _deviation(statistics: ObservationStatistics) -> Float[jax.Array, "numbers"]:
+    """The standard deviation of each number; 0 for one that never changed."""
+    deviation = jnp.sqrt(statistics.variance)
+    return jnp.where(deviation > CONSTANT * jnp.abs(statistics.mean), deviation, 0.0)
 
 
 def _is_input(node: Any) -> bool:

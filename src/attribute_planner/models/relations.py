@@ -6,9 +6,8 @@ gets
 
     d / (|d| + s)
 
-for small and for larger s. Only numbers of the same kind compare: each feature is multiplied by the overlap of the
-distributions of its two numbers, taken as normal (the Bhattacharyya coefficient). It is near 0 for a position and a
-velocity in other units.
+for small and for larger s. Numbers of different kinds do not compare: each feature is multiplied by the overlap of the
+distributions of its two numbers, taken as normal (the Bhattacharyya coefficient).
 """
 
 from functools import lru_cache
@@ -19,16 +18,16 @@ import numpy as np
 from jaxtyping import Float, Shaped
 
 SCALES = (0.1, 0.4)
-"""Each s, in standard deviations of the two numbers."""
+"""Each s, in standard deviations of the number that varies more."""
 
-MOST_NUMBERS = 12
+MOST_COMPARED = 12
 """The largest number of numbers that are compared with each other: the number of pairs grows with its square."""
 
 
 @lru_cache
 def pairs_of(count: int) -> tuple[np.ndarray, np.ndarray]:
     """The first and the second number of each pair; none if there are too many numbers."""
-    return np.triu_indices(count if count <= MOST_NUMBERS else 0, 1)
+    return np.triu_indices(count if count <= MOST_COMPARED else 0, 1)
 
 
 def num_relations(count: int) -> int:
@@ -39,17 +38,22 @@ def num_relations(count: int) -> int:
 def relations(
     values: Shaped[jax.Array, "*batch numbers"],
     mean: Float[jax.Array, "numbers"],
-    variance: Float[jax.Array, "numbers"],
-    comparable: Float[jax.Array, "numbers"],
+    deviation: Float[jax.Array, "numbers"],
 ) -> Float[jax.Array, "*batch relations"]:
-    """The features of numbers with this mean and variance; 0 unless both numbers of a pair are comparable (1)."""
+    """The features of numbers with this mean and standard deviation; 0 for pairs with a number that has none (0)."""
     first, second = pairs_of(values.shape[-1])
-    together = variance[first] + variance[second]
-    safe = jnp.where(together > 0, together, 1.0)
-    product = jnp.sqrt(variance[first] * variance[second])
-    overlap = jnp.sqrt(2 * product / safe) * jnp.exp(-((mean[first] - mean[second]) ** 2) / (4 * safe))
-    overlap *= comparable[first] * comparable[second]
-    values, lead = values.astype(jnp.float32), (1,) * (values.ndim - 1)
-    apart, deviation = values[..., second] - values[..., first], jnp.sqrt(safe / 2)
-    compared = [apart / (jnp.abs(apart) + (scale * deviation).reshape(*lead, -1)) for scale in SCALES]
+    larger = jnp.maximum(deviation[first], deviation[second])
+    # In units of the larger deviation, so that nothing overflows.
+    unit = jnp.where(larger > 0, larger, 1.0)
+    smaller = jnp.minimum(deviation[first], deviation[second]) / unit
+    between = (mean[first] / unit - mean[second] / unit) ** 2
+    overlap = jnp.sqrt(2 * smaller / (1 + smaller**2)) * jnp.exp(-between / (4 * (1 + smaller**2)))
+    lead = (1,) * (values.ndim - 1)
+    units = values[..., second] / unit.reshape(*lead, -1), values[..., first] / unit.reshape(*lead, -1)
+    apart = jnp.clip(units[0] - units[1], -FURTHEST, FURTHEST)
+    compared = [apart / (jnp.abs(apart) + scale) for scale in SCALES]
     return jnp.concatenate([overlap.reshape(*lead, -1) * each for each in compared], axis=-1)
+
+
+FURTHEST = 1e6
+"""Differences are clipped to ± this, in the same unit."""

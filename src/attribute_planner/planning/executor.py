@@ -29,7 +29,7 @@ class Executor:
     model_error: bool = True
     """Whether the measured error of the forward model lowers the probability of its predictions."""
     observation_search: bool = True
-    """Whether untried actions are taken when the policy returns to the same observation."""
+    """Whether other actions are tried when the policy returns to the same observation."""
     nearest_set: bool = True
     """Whether to act as in the nearest known set if there is no path and no forward model."""
     goal_relaxation: bool = True

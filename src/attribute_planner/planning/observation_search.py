@@ -1,10 +1,10 @@
 """Observation search: leads a policy out of a loop within one attribute set.
 
-At a new observation the policy acts. When an observation repeats on the way to a target, the policy's probability that
-an action is the right one is updated by Bayes' rule. If it was tried and is right all the same, something else than
-usual followed, which happens with probability 1 − r: r is how often actions lead to the same observation again. What an
-action did before it led elsewhere says nothing. The best action is taken, at this observation or at another known
-one. The way there costs time, and each of its steps leads to where it led before with probability r.
+At a new observation the policy acts. When an observation repeats on the way to a target, an action that was tried there
+is discounted: to lead elsewhere this time it must do something else than the last time, which happens with probability
+1 − r, where r is how often actions lead to the same observation again. The best action is taken, at this observation
+or at another known one. The way there costs time, and each of its steps leads to where it led before with
+probability r.
 """
 
 from collections import deque
@@ -16,21 +16,45 @@ import numpy as np
 from jaxtyping import Float
 
 
+class Choice(NamedTuple):
+    """An action and its value: the log of its discounted probability."""
+
+    action: int
+    value: float
+
+
 @dataclass
 class Situation:
     """One observation.
 
     log_probs: the policy's log probability of each action; −∞ if it is out of the question.
+    in_a_row: how often in a row each action led to the same observation.
     led_to: the last outcome of each action that was taken here.
-    in_a_row: how often in a row it led there.
     """
 
     log_probs: Float[np.ndarray, " actions"]
     in_a_row: Float[np.ndarray, " actions"]
     led_to: dict[int, bytes] = field(default_factory=dict)
+    _best: dict[float, Choice] = field(default_factory=dict)
+
+    def best(self, discount: float) -> Choice:
+        """The best action, if each outcome in a row lowers its log probability by `discount`."""
+        if discount not in self._best:
+            value, tried = self.log_probs.copy(), self.in_a_row > 0
+            value[tried] -= self.in_a_row[tried] * discount
+            action = int(np.argmax(value))
+            self._best = {discount: Choice(action, float(value[action]))}
+        return self._best[discount]
+
+    def remember(self, action: int, there: bytes) -> None:
+        """An action led to an observation."""
+        same = self.led_to.get(action) == there
+        self.in_a_row[action] = self.in_a_row[action] + 1 if same else 1
+        self.led_to[action] = there
+        self._best = {}
 
 
-class _Place(NamedTuple):
+class Place(NamedTuple):
     """A known observation, the steps to it, and the first action on the way."""
 
     situation: Situation
@@ -41,7 +65,8 @@ class _Place(NamedTuple):
 class ObservationSearch:
     """The observations and actions of the attempts at one target.
 
-    repeatable: r, as practice measured it. If nothing differed there, what this search has seen counts.
+    repeatable: r, as practice measured it. If nothing differed there, or it measured nothing, what this search has seen
+        counts: the share of repeated actions that led to the same observation, with one more that did.
     """
 
     def __init__(self, repeatable: float = 1.0) -> None:
@@ -52,7 +77,7 @@ class ObservationSearch:
     @property
     def repeatable(self) -> float:
         """How often an action leads to the same observation again."""
-        return self._measured if self._measured < 1 or not self._again else self._same / self._again
+        return self._measured if self._measured < 1 else (self._same + 1) / (self._again + 1)
 
     def decide(self, here: bytes, log_probs: Float[np.ndarray, " actions"], sampled: int, left: int) -> int:
         """The policy's action at a new observation; at a known one, the best.
@@ -69,36 +94,33 @@ class ObservationSearch:
         """Record the outcome of an action."""
         if here in self._situations:
             situation = self._situations[here]
-            before = situation.led_to.get(action)
-            self._again += before is not None
-            self._same += before == there
-            situation.in_a_row[action] = situation.in_a_row[action] + 1 if before in (None, there) else 0
-            situation.led_to[action] = there
+            self._again += action in situation.led_to
+            self._same += situation.led_to.get(action) == there
+            situation.remember(action, there)
 
     def _best(self, here: bytes, left: int) -> int | None:
         """The best action here, or the first step towards a better one; `None` if nothing is left to try."""
         with np.errstate(divide="ignore"):
-            by_chance, cost = np.log(1 - self.repeatable), 1 / max(left, 1) - np.log(self.repeatable)
-        best, chosen = -np.inf, None
-        for place in self._places(here):
+            discount, cost = -np.log(1 - self.repeatable), 1 / max(left, 1) - np.log(self.repeatable)
+        most, chosen = -np.inf, None
+        for place in self._places(here, left):
             # No log probability is above zero, so no observation further away can be better.
             way = cost * place.distance if place.distance else 0.0
-            if -way <= best:
+            if -way <= most:
                 break
-            count = place.situation.in_a_row
-            value = place.situation.log_probs + np.multiply(by_chance, count, where=count > 0, out=np.zeros_like(count))
-            action = int(np.argmax(value))
-            if value[action] - way > best:
-                best, chosen = value[action] - way, action if place.first is None else place.first
+            action, value = place.situation.best(float(discount))
+            if value - way > most:
+                most, chosen = value - way, action if place.first is None else place.first
         return chosen
 
-    def _places(self, here: bytes) -> Iterator[_Place]:
-        """The known observations, the nearest first."""
-        queue, known = deque([_Place(self._situations[here], 0, None)]), {here}
+    def _places(self, here: bytes, left: int) -> Iterator[Place]:
+        """The known observations that can be reached in time, the nearest first."""
+        queue, known = deque([Place(self._situations[here], 0, None)]), {here}
         while queue:
             yield (place := queue.popleft())
-            for action, there in place.situation.led_to.items():
-                if there not in known and there in self._situations:
+            for action, there in place.situation.led_to.items() if place.distance + 1 < left else ():
+                possible = np.isfinite(place.situation.log_probs[action])
+                if possible and there not in known and there in self._situations:
                     known.add(there)
                     first = action if place.first is None else place.first
-                    queue.append(_Place(self._situations[there], place.distance + 1, first))
+                    queue.append(Place(self._situations[there], place.distance + 1, first))

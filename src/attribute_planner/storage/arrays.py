@@ -30,7 +30,9 @@ def fill(prefix: str, template: Tree, arrays: Mapping[str, np.ndarray]) -> Tree:
 
 def _leaf(name: str, expected: Any, arrays: Mapping[str, np.ndarray]) -> jax.Array:
     if name not in arrays:
-        raise RunDirectoryError(f"The saved agent lacks the array {name!r}; it was saved by another version.")
+        raise RunDirectoryError(
+            f"The saved agent lacks the array {name!r}; it was saved by another version: train it again."
+        )
     if arrays[name].shape != expected.shape:
         raise RunDirectoryError(
             f"The saved array {name!r} has shape {arrays[name].shape}; this environment needs {expected.shape}."

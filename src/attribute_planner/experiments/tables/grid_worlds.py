@@ -59,7 +59,7 @@ TABLE = Table(
         replace(
             _planner("AP, trained and executed as published", "paper", PUBLISHED, published=True),
             below="Executed as published, the policy repeats a loop of observations until the time is up. The same "
-            "agents solve nearly all of these tasks with our execution, which takes untried actions then.",
+            "agents solve nearly all of these tasks with our execution, which takes other actions then.",
         ),
         _planner("AP, all our changes", "default", OURS, published=False),
     ),

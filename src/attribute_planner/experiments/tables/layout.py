@@ -25,7 +25,7 @@ class Entry:
     ours: the source of our number.
     against: the paper's number that ours is compared with, if there is none for this entry.
     bound: whether `published` is only an upper bound.
-    below: why our number is below the paper's, if a measurement shows it and the row does not say.
+    below: why our number is below the paper's, if a measurement shows it; by default the reason of the row.
     """
 
     published: float | None = None
