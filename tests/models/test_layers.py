@@ -7,11 +7,15 @@ import numpy as np
 import pytest
 
 from attribute_planner.models.layers import (
+    OUT_OF_BOUNDS,
     BagOfWords,
     Dense,
     Tower,
     elu,
-    sum_by_row,
+    slopes_at_once,
+    slopes_by_position,
+    sum_at_once,
+    sum_by_position,
     sum_of_rows,
 )
 
@@ -32,8 +36,9 @@ def words() -> jax.Array:
     return jnp.asarray(np.random.default_rng(1).integers(0, 12, (7, 19)), jnp.int32)
 
 
-def test_a_sum_of_rows_is_that_of_a_plain_gather(rows: jax.Array, words: jax.Array):
-    np.testing.assert_allclose(jax.jit(sum_of_rows)(rows, words), gathered_sum(rows, words), rtol=1e-5, atol=1e-5)
+@pytest.mark.parametrize("sum_of", [sum_of_rows, sum_by_position, sum_at_once])
+def test_a_sum_of_rows_is_that_of_a_plain_gather(sum_of: Callable[..., jax.Array], rows: jax.Array, words: jax.Array):
+    np.testing.assert_allclose(jax.jit(sum_of)(rows, words), gathered_sum(rows, words), rtol=1e-5, atol=1e-5)
 
 
 def test_its_gradient_is_that_of_the_plain_version_but_for_absent_words(rows: jax.Array, words: jax.Array):
@@ -44,10 +49,13 @@ def test_its_gradient_is_that_of_the_plain_version_but_for_absent_words(rows: ja
     np.testing.assert_allclose(ours, plain.at[-1].set(0.0), rtol=1e-4, atol=1e-4)
 
 
-@pytest.mark.parametrize("partial_sums", [2, 16])
+@pytest.mark.parametrize("partial_sums", [1, 2, 16])
 def test_partial_sums_add_up_to_the_whole(words: jax.Array, partial_sums: int):
     slope = jnp.asarray(np.random.default_rng(2).normal(size=(len(words), 4)), jnp.float32)
-    np.testing.assert_allclose(sum_by_row(words, slope, 12, partial_sums), sum_by_row(words, slope, 12), atol=1e-5)
+    places = jnp.where(words == 11, OUT_OF_BOUNDS, words)
+    at_once = slopes_at_once(places, slope, rows=12, partial_sums=partial_sums)
+    np.testing.assert_allclose(at_once, slopes_by_position(places, slope, rows=12), atol=1e-5)
+    assert not at_once[-1].any(), "absent words get no gradient"
 
 
 def test_a_bag_of_words_by_hand():

@@ -1,10 +1,11 @@
 """Steps of a pure environment as one compiled scan."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
+from attribute_planner.data.bundle import Bundle
 from attribute_planner.data.devices import divided, replicated
 from attribute_planner.data.episodes import Episodes, Keep, ends_of
 from attribute_planner.data.seeds import batched
@@ -16,41 +17,68 @@ from attribute_planner.models.detector import AttributeDetector
 Key = jax.Array
 
 
+class StartStates(NamedTuple):
+    """Start states that were drawn in advance, so that a step only picks from them.
+
+    If more episodes end than there are start states, the states are used again.
+
+    states, attributes: `[N, ...]`.
+    used: how many of them have begun an episode.
+    """
+
+    states: Any
+    attributes: jax.Array
+    used: jax.Array
+
+
+def draw_start_states(
+    env: PureEnvironment, detector: AttributeDetector | None, num_envs: int, rounds: int, *, key: Key
+) -> StartStates:
+    """Start states for as many rounds of episodes in `num_envs` environments."""
+    count = rounds * num_envs
+    states = divided(jax.vmap(env.reset)(jax.random.split(key, count)), count)
+    attributes = jax.vmap(env.describe)(states) if detector is None else _detected(env, detector, states, num_envs)
+    # Any environment may take any start state.
+    return StartStates(*replicated((states, attributes)), jnp.zeros((), jnp.int32))
+
+
+def _detected(env: PureEnvironment, detector: AttributeDetector, states: Any, num_envs: int) -> jax.Array:
+    """The attributes of states, a batch at a time: the observations of all of them at once may be too large."""
+
+    def detect(state: Any) -> jax.Array:
+        return detector(jax.tree.map(lambda leaf: leaf[None], env.observe(state)))[0]
+
+    return jax.lax.map(detect, states, batch_size=num_envs)
+
+
 def start_pure(
-    actor: Actor, env: PureEnvironment, num_envs: int, *, key: Key, detector: AttributeDetector | None = None
-) -> Episodes:
-    """`start` as a function that can be traced."""
-    reset_key, memory_key = jax.random.split(key)
-    states = divided(jax.vmap(env.reset)(jax.random.split(reset_key, num_envs)), num_envs)
-    observation = jax.vmap(env.observe)(states)
-    attributes = jax.vmap(env.describe)(states) if detector is None else detector(observation)
-    memory = actor.begin(num_envs, key=memory_key)
-    return Episodes(states, observation, attributes, jnp.zeros(num_envs, jnp.int32), memory)
+    actor: Actor, env: PureEnvironment, starts: StartStates, num_envs: int, *, key: Key
+) -> tuple[Episodes, StartStates]:
+    """`start` at the first of these states, as a function that can be traced."""
+    states, attributes = jax.tree.map(lambda leaf: leaf[:num_envs], (starts.states, starts.attributes))
+    states = divided(states, num_envs)
+    age, memory = jnp.zeros(num_envs, jnp.int32), actor.begin(num_envs, key=key)
+    episodes = Episodes(states, jax.vmap(env.observe)(states), attributes, age, memory)
+    return episodes, starts._replace(used=starts.used + num_envs)
 
 
 def scan_steps(
     actor: Actor,
     env: PureEnvironment,
     episodes: Episodes,
+    starts: StartStates,
     length: int,
     key: Key,
     *,
     detector: AttributeDetector | None = None,
     keep: Keep = "observation",
     episode_steps: int,
-) -> tuple[Episodes, Trajectories]:
-    """`advance` for a pure environment and a traceable actor, as a function that can be traced.
-
-    Start states are drawn before the first step, and a step only picks from them. If more episodes end than there
-    are start states, the states are used again.
-    """
+) -> tuple[Episodes, StartStates, Trajectories]:
+    """`advance` for a pure environment and a traceable actor, as a function that can be traced."""
     num_envs, pack = episodes.age.shape[0], env.attributes.pack
-    pool_key, steps_key = jax.random.split(key)
-    # Any environment may take any start state.
-    pool = replicated(_start_states(env, detector, num_envs, rounds=1 + length // episode_steps, key=pool_key))
 
-    def step(carry: tuple[Episodes, jax.Array], step_key: Key) -> tuple[tuple[Episodes, jax.Array], Trajectories]:
-        before, used = carry
+    def step(carry: tuple[Episodes, StartStates], step_key: Key) -> tuple[tuple[Episodes, StartStates], Bundle]:
+        before, starts = carry
         act_key, env_key = jax.random.split(step_key)
         memory, action, info = actor.act(before.memory, before.observation, before.attributes, key=act_key)
         states = jax.vmap(env.step)(before.states, action, jax.random.split(env_key, num_envs))
@@ -68,35 +96,38 @@ def scan_steps(
             truncated,
             outcome,
         )
-        place = used + jnp.cumsum(over, dtype=jnp.int32) - 1
-        fresh = jax.tree.map(lambda leaf: leaf[place % leaf.shape[0]], pool)
+        place = starts.used + jnp.cumsum(over, dtype=jnp.int32) - 1
+        fresh = jax.tree.map(lambda leaf: leaf[place % leaf.shape[0]], (starts.states, starts.attributes))
         states, attributes = where_batch(over, fresh, (states, timestep.attributes))
         after = Episodes(states, jax.vmap(env.observe)(states), attributes, jnp.where(over, 0, age), memory)
-        return (after, used + jnp.sum(over, dtype=jnp.int32)), trajectories
+        starts = starts._replace(used=starts.used + jnp.sum(over, dtype=jnp.int32))
+        return (after, starts), Bundle.of(trajectories)
 
     episodes = divided(episodes._replace(age=jnp.asarray(episodes.age)), num_envs)
-    carry = episodes, jnp.zeros((), jnp.int32)
-    (episodes, _), trajectories = jax.lax.scan(step, carry, jax.random.split(steps_key, length))
+    (episodes, starts), recorded = jax.lax.scan(step, (episodes, starts), jax.random.split(key, length))
+    return episodes, starts, recorded.tree(axis=1)
+
+
+@batched
+def compiled_scan(
+    actor: Actor,
+    env: PureEnvironment,
+    episodes: Episodes,
+    length: int,
+    key: Key,
+    *,
+    detector: AttributeDetector | None = None,
+    keep: Keep = "observation",
+    episode_steps: int,
+) -> tuple[Episodes, Trajectories]:
+    """`scan_steps` as a compiled function, with start states of its own."""
+    starts_key, steps_key = jax.random.split(key)
+    num_envs = episodes.age.shape[0]
+    starts = draw_start_states(env, detector, num_envs, 1 + length // episode_steps, key=starts_key)
+    episodes, _, trajectories = scan_steps(
+        actor, env, episodes, starts, length, steps_key, detector=detector, keep=keep, episode_steps=episode_steps
+    )
     return episodes, trajectories
-
-
-compiled_scan = batched(scan_steps)
-
-
-def _start_states(
-    env: PureEnvironment, detector: AttributeDetector | None, num_envs: int, *, rounds: int, key: Key
-) -> tuple[Any, jax.Array]:
-    """`[rounds * num_envs]` start states and their attributes."""
-    count = rounds * num_envs
-    states = divided(jax.vmap(env.reset)(jax.random.split(key, count)), count)
-    if detector is None:
-        return states, jax.vmap(env.describe)(states)
-
-    def detect(state: Any) -> jax.Array:
-        return detector(jax.tree.map(lambda leaf: leaf[None], env.observe(state)))[0]
-
-    # One batch after the other: the observations of all of them at once may be too large.
-    return states, jax.lax.map(detect, states, batch_size=num_envs)
 
 
 def _timestep(env: PureEnvironment, detector: AttributeDetector | None, states: Any, truncated: jax.Array) -> TimeStep:

@@ -7,6 +7,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import optax
+from jax.flatten_util import ravel_pytree
 from jaxtyping import Float
 
 from attribute_planner.environments.spaces import Action, Observation
@@ -91,13 +92,13 @@ class TrainState(eqx.Module, Generic[Policy]):
 
 
 def optimiser_for(config: DescendingConfig) -> optax.GradientTransformation:
-    """Adam on gradients of bounded global norm."""
+    """Adam on gradients of bounded global norm, which it is given as one vector: a few calls on an accelerator."""
     return optax.chain(optax.clip_by_global_norm(config.max_grad_norm), optax.adam(config.learning_rate, eps=1e-5))
 
 
 def new_train_state(policy: Policy, config: DescendingConfig) -> TrainState[Policy]:
     """The initial train state of `policy`."""
-    return TrainState(policy, optimiser_for(config).init(eqx.filter(policy, eqx.is_array)))
+    return TrainState(policy, optimiser_for(config).init(ravel_pytree(eqx.filter(policy, eqx.is_inexact_array))[0]))
 
 
 def returns_of(batch: Batch, discount: float, gae_lambda: float = 1.0) -> Float[jax.Array, "T B"]:
@@ -106,20 +107,18 @@ def returns_of(batch: Batch, discount: float, gae_lambda: float = 1.0) -> Float[
     The return of a step after which the episode is cut off is its value estimate: its own advantage is zero, and the
     steps before it bootstrap from the estimate. Imitated steps have no value estimate of their own; their λ is 1.
     """
+    mix = jnp.where(batch.imitate, 1.0, gae_lambda)
+    cut = batch.cut.at[-1].set(True) & ~batch.ended
+    follows = jnp.where(batch.ended, 0.0, discount)
+    later_value = jnp.concatenate([batch.value[1:], jnp.zeros_like(batch.value[:1])])
+    # The return is a linear function of the next one: slope · return + offset.
+    slope = jnp.where(cut, 0.0, follows * mix)
+    offset = jnp.where(cut, batch.value, batch.reward + follows * (1 - mix) * later_value)
 
-    def backwards(later: tuple[jax.Array, jax.Array], step: tuple[jax.Array, ...]):
-        later_return, later_value = later
-        reward, ended, cut, value, imitate = step
-        mix = jnp.where(imitate, 1.0, gae_lambda)
-        sequel = mix * later_return + (1 - mix) * later_value
-        total = reward + discount * jnp.where(ended, 0.0, sequel)
-        total = jnp.where(cut & ~ended, value, total)
-        return (total, value), total
+    def chained(later: tuple[jax.Array, jax.Array], now: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+        return now[0] * later[0], now[0] * later[1] + now[1]
 
-    cut = batch.cut.at[-1].set(True)
-    nothing = jnp.zeros(batch.reward.shape[1:])
-    steps = (batch.reward, batch.ended, cut, batch.value, batch.imitate)
-    return jax.lax.scan(backwards, (nothing, nothing), steps, reverse=True)[1]
+    return jax.lax.associative_scan(chained, (slope, offset), reverse=True)[1]
 
 
 Gain = Callable[[jax.Array, jax.Array, jax.Array], jax.Array]
@@ -142,13 +141,9 @@ def loss(
     advantages = advantages / (weighted_mean(advantages**2, steps.weight) ** 0.5 + 1e-6)
     gains = jnp.where(steps.imitate, log_prob * advantages, gain(log_prob, steps.log_prob, advantages))
     error = jnp.where(steps.imitate & (output.baseline > returns), 0.0, (output.baseline - returns) ** 2)
-    metrics = {
-        "entropy": weighted_mean(output.entropy(), steps.weight),
-        "value_error": weighted_mean(error, steps.weight),
-        "return": weighted_mean(returns, steps.weight),
-    }
-    total = value_coef * metrics["value_error"] - entropy_coef * metrics["entropy"]
-    return total - weighted_mean(gains, steps.weight), metrics
+    gains, error, entropy, returns = weighted_means(jnp.stack([gains, error, output.entropy(), returns]), steps.weight)
+    metrics = {"entropy": entropy, "value_error": error, "return": returns}
+    return value_coef * error - entropy_coef * entropy - gains, metrics
 
 
 def gradient_step(
@@ -178,10 +173,11 @@ def descend(
 ) -> tuple[TrainState[Policy], dict]:
     """The train state after one step of the optimiser down a loss of the policy, and its metrics."""
     (value, metrics), gradient = eqx.filter_value_and_grad(loss, has_aux=True)(train_state.policy)
-    metrics = {**metrics, "loss": value, "grad_norm": optax.tree.norm(gradient)}
-    changes, optimiser = optimiser_for(config).update(gradient, train_state.optimiser)
-    changes = jax.tree.map(lambda change: scale * change, changes)
-    return TrainState(eqx.apply_updates(train_state.policy, changes), optimiser), metrics
+    vector, as_tree = ravel_pytree(gradient)
+    metrics = {**metrics, "loss": value, "grad_norm": optax.tree.norm(vector)}
+    changes: Any
+    changes, optimiser = optimiser_for(config).update(vector, train_state.optimiser)
+    return TrainState(eqx.apply_updates(train_state.policy, as_tree(scale * changes)), optimiser), metrics
 
 
 def annealed(config: DescendingConfig, remaining: float | Float[jax.Array, ""]) -> Float[jax.Array, ""]:
@@ -191,7 +187,15 @@ def annealed(config: DescendingConfig, remaining: float | Float[jax.Array, ""]) 
 
 def weighted_mean(quantity: Float[jax.Array, "*batch"], weight: Float[jax.Array, "*batch"]) -> Float[jax.Array, ""]:
     """The weighted mean over steps; zero if no step has any weight."""
-    return jnp.sum(quantity * weight) / jnp.maximum(jnp.sum(weight), 1.0)
+    return weighted_means(quantity[None], weight)[0]
+
+
+def weighted_means(
+    quantities: Float[jax.Array, "K *batch"], weight: Float[jax.Array, "*batch"]
+) -> Float[jax.Array, " K"]:
+    """The same for several quantities at once."""
+    total = jnp.sum(quantities * weight[None], axis=tuple(range(1, quantities.ndim)))
+    return total / jnp.maximum(jnp.sum(weight), 1.0)
 
 
 def flat_steps(batch: Batch, returns: Float[jax.Array, "T B"]) -> tuple[Batch, Float[jax.Array, " N"]]:

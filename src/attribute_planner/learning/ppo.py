@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Float
 
+from attribute_planner.data.bundle import Bundle
 from attribute_planner.data.seeds import batched
 from attribute_planner.errors import ConfigurationError
 from attribute_planner.learning.policy_gradient import (
@@ -80,13 +81,13 @@ def update(
     flat = flat_steps(batch, returns_of(batch, config.discount, config.gae_lambda))
     dynamic, static = eqx.partition(train_state, eqx.is_array)
 
-    def minibatch(dynamic: TrainState, chosen: jax.Array) -> tuple[TrainState, dict]:
+    def minibatch(dynamic: TrainState, chosen: jax.Array) -> tuple[TrainState, Bundle]:
         steps, returns = jax.tree.map(lambda leaf: leaf[chosen], flat) if config.num_minibatches > 1 else flat
         train_state, metrics = gradient_step(eqx.combine(dynamic, static), steps, returns, gain, config, scale)
-        return eqx.filter(train_state, eqx.is_array), metrics
+        return eqx.filter(train_state, eqx.is_array), Bundle.of(metrics)
 
     dynamic, metrics = jax.lax.scan(minibatch, dynamic, _minibatches(batch.reward.size, config, key))
-    return eqx.combine(dynamic, static), jax.tree.map(jnp.mean, metrics)
+    return eqx.combine(dynamic, static), jax.tree.map(jnp.mean, metrics.tree(axis=1))
 
 
 def _minibatches(size: int, config: PPOConfig, key: Key) -> jax.Array:
@@ -97,8 +98,5 @@ def _minibatches(size: int, config: PPOConfig, key: Key) -> jax.Array:
     if config.num_minibatches == 1:
         return jnp.zeros((config.update_epochs, 0), jnp.int32)
     share = size // config.num_minibatches
-    orders = [
-        jax.random.permutation(k, size)[: share * config.num_minibatches]
-        for k in jax.random.split(key, config.update_epochs)
-    ]
-    return jnp.concatenate([order.reshape(config.num_minibatches, share) for order in orders])
+    order = jnp.argsort(jax.random.bits(key, (config.update_epochs, size)))
+    return order[:, : share * config.num_minibatches].reshape(-1, share)

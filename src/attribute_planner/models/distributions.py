@@ -45,8 +45,9 @@ class Categorical(NamedTuple):
         return jnp.argmax(self.logits, axis=-1).astype(jnp.int32)
 
     def log_prob(self, action: jax.Array) -> jax.Array:
-        chosen = jnp.take_along_axis(self.logits, action[..., None].astype(jnp.int32), axis=-1)[..., 0]
-        return chosen - jax.nn.logsumexp(self.logits, axis=-1)
+        # By a mask: the gradient of an index is a scatter, which an accelerator computes in calls of its own.
+        chosen = jax.nn.one_hot(action, self.logits.shape[-1], dtype=bool)
+        return jnp.sum(jnp.where(chosen, self.logits, 0.0), axis=-1) - jax.nn.logsumexp(self.logits, axis=-1)
 
     def entropy(self) -> jax.Array:
         log_probabilities = jax.nn.log_softmax(self.logits)

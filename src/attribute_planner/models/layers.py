@@ -1,7 +1,7 @@
 """Layers of all networks. They accept any number of leading batch axes."""
 
 from collections.abc import Sequence
-from functools import reduce
+from functools import partial, reduce
 from itertools import accumulate
 
 import equinox as eqx
@@ -76,19 +76,28 @@ class BagOfWords(eqx.Module):
         return (sum_of_rows(self.rows, flat) + self.bias[None]).reshape(*words.shape[:-1], -1)
 
 
-UNROLLED = 8
-"""Unroll factor of the loop over words: larger values compile more slowly and run faster on a GPU."""
-
-
 @jax.custom_vjp
 def sum_of_rows(rows: Float[jax.Array, "rows width"], words: Int[jax.Array, "N K"]) -> Float[jax.Array, "N width"]:
-    """The sum of the rows of each bag of K words.
+    """The sum of the rows of each bag of K words."""
+    return jax.lax.platform_dependent(rows, words, cpu=sum_by_position, default=sum_at_once)
 
-    One gather per position in the bag (and one scatter for the gradient) is several times as fast on a CPU as one
-    gather for all positions, because each moves whole rows.
+
+def sum_at_once(rows: Float[jax.Array, "rows width"], words: Int[jax.Array, "N K"]) -> Float[jax.Array, "N width"]:
+    """`sum_of_rows` in a single call, as is best on an accelerator."""
+    return rows[words].sum(axis=1)
+
+
+def sum_by_position(rows: Float[jax.Array, "rows width"], words: Int[jax.Array, "N K"]) -> Float[jax.Array, "N width"]:
+    """The same, one position in the bag after the other.
+
+    On a CPU this is several times as fast, because each gather (and each scatter of the gradient) moves whole rows.
     """
     nothing = jnp.zeros((len(words), rows.shape[1]), rows.dtype)
     return jax.lax.scan(lambda summed, word: (summed + rows[word], None), nothing, words.T, unroll=UNROLLED)[0]
+
+
+UNROLLED = 8
+"""Unroll factor of the loop over positions: larger values compile more slowly and run faster."""
 
 
 def _sum_forwards(rows: jax.Array, words: jax.Array) -> tuple[jax.Array, tuple[jax.Array, jax.Array]]:
@@ -96,29 +105,40 @@ def _sum_forwards(rows: jax.Array, words: jax.Array) -> tuple[jax.Array, tuple[j
 
 
 def _sum_backwards(saved: tuple[jax.Array, jax.Array], slope: jax.Array) -> tuple[jax.Array, None]:
+    """The gradient: for each row, the sum of the slopes of the bags that contain its word."""
     rows, words = saved
-    return sum_by_row(words, slope, len(rows), 1 if jax.default_backend() == "cpu" else PARTIAL_SUMS), None
+    # Absent words get no gradient: their row is out of bounds, and a scatter drops it.
+    places = jnp.where(words == len(rows) - 1, OUT_OF_BOUNDS, words)
+    by_position, at_once = (partial(each, rows=len(rows)) for each in (slopes_by_position, slopes_at_once))
+    return jax.lax.platform_dependent(places, slope, cpu=by_position, default=at_once), None
 
 
-PARTIAL_SUMS = 16
-"""Number of partial sums of the gradient on a GPU. Additions to one row are serialised there, and some words are in
-almost every bag. Many more partial sums gain little and do not fit into fast memory."""
+OUT_OF_BOUNDS = 2**30
 
 
-def sum_by_row(
-    words: Int[jax.Array, "N K"], slope: Float[jax.Array, "N width"], rows: int, partial_sums: int = 1
+def slopes_at_once(
+    places: Int[jax.Array, "N K"], slope: Float[jax.Array, "N width"], *, rows: int, partial_sums: int = 16
 ) -> Float[jax.Array, "{rows} width"]:
-    """The gradient of `sum_of_rows`: for each row, the sum of the slopes of the bags that contain its word."""
-    which = jnp.arange(len(words)) % partial_sums * rows
-    # Absent words get no gradient: their index is out of bounds, and the scatter drops it.
-    places = jnp.where(words == rows - 1, partial_sums * rows, words + which[:, None]).T
+    """The gradient in a single call.
+
+    partial_sums: additions to one row are serialised, and some words are in almost every bag: so they are added up in
+        several parts. Many more parts gain little and do not fit into fast memory.
+    """
+    part = jnp.arange(len(places)) % partial_sums * rows
+    nothing = jnp.zeros((partial_sums * rows, slope.shape[1]), slope.dtype)
+    summed = nothing.at[places + part[:, None]].add(slope[:, None], mode="drop")
+    return summed.reshape(partial_sums, rows, -1).sum(axis=0)
+
+
+def slopes_by_position(
+    places: Int[jax.Array, "N K"], slope: Float[jax.Array, "N width"], *, rows: int
+) -> Float[jax.Array, "{rows} width"]:
+    """The same, one position in the bag after the other."""
 
     def add(summed: jax.Array, place: jax.Array) -> tuple[jax.Array, None]:
         return summed.at[place].add(slope, mode="drop"), None
 
-    nothing = jnp.zeros((partial_sums * rows, slope.shape[1]), slope.dtype)
-    summed = jax.lax.scan(add, nothing, places, unroll=UNROLLED)[0]
-    return summed.reshape(partial_sums, rows, -1).sum(axis=0)
+    return jax.lax.scan(add, jnp.zeros((rows, slope.shape[1]), slope.dtype), places.T, unroll=UNROLLED)[0]
 
 
 sum_of_rows.defvjp(_sum_forwards, _sum_backwards)

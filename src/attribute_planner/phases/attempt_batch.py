@@ -60,12 +60,9 @@ def hindsight(
     arrived = jnp.asarray(trajectories.next_attributes)
     chosen = ended_elsewhere(trajectories) & (jax.random.uniform(key, outcome.ended.shape) < share)
 
-    def backwards(later: tuple[jax.Array, jax.Array], step: tuple[jax.Array, ...]):
-        ended, over, chosen, arrived = step
-        relabelled = jnp.where(ended, chosen, later[0] & ~over)
-        landed = jnp.where(ended[..., None], arrived, later[1])
-        return (relabelled, landed), (relabelled, landed)
-
-    unknown = (jnp.zeros_like(chosen[0]), arrived[0])
-    over = jnp.asarray(trajectories.over)
-    return jax.lax.scan(backwards, unknown, (outcome.ended, over, chosen, arrived), reverse=True)[1]
+    # The step with which the attempt or the episode of each step ends; the last one if neither does.
+    last = len(chosen) - 1
+    number = jnp.where(outcome.ended | trajectories.over, jnp.arange(last + 1)[:, None], last)
+    end = jax.lax.cummin(number, axis=0, reverse=True)
+    relabelled = jnp.take_along_axis(chosen, end, axis=0)
+    return relabelled, jnp.take_along_axis(arrived, end[..., None], axis=0)

@@ -11,7 +11,7 @@ import numpy as np
 from attribute_planner.data.attempt_log import AttemptLog
 from attribute_planner.data.replay import Replay, remember
 from attribute_planner.data.rollout import advance, start
-from attribute_planner.data.scan import scan_steps, start_pure
+from attribute_planner.data.scan import draw_start_states, scan_steps, start_pure
 from attribute_planner.data.seeds import batched
 from attribute_planner.data.trajectories import Trajectories
 from attribute_planner.environments.interface import Environment, PureEnvironment
@@ -46,21 +46,24 @@ def pure_epoch(
     key: Key,
 ) -> tuple[TrainState, jax.Array, dict]:
     """A whole epoch as one compiled call."""
-    start_key, rollouts_key = jax.random.split(key)
+    start_key, starts_key, rollouts_key = jax.random.split(key, 3)
     dynamic, static = eqx.partition(train_state, eqx.is_array)
     actor = partial(_actor, graph, far, config, last_start=env.episode_steps)
-    episodes = start_pure(actor(train_state.policy), env, config.num_envs, key=start_key, detector=detector)
     # An attempt in progress at the time limit of the episode continues to its end.
     limit = env.episode_steps + config.max_attempt_steps
+    rounds = 2 + config.rollouts_per_epoch * config.rollout_length // limit
+    starts = draw_start_states(env, detector, config.num_envs, rounds, key=starts_key)
+    episodes, starts = start_pure(actor(train_state.policy), env, starts, config.num_envs, key=start_key)
 
     def one(carry: tuple) -> tuple:
-        number, episodes, dynamic, counts, _ = carry
+        number, episodes, starts, dynamic, counts, _ = carry
         train_state = eqx.combine(dynamic, static)
         rollout_key, learn_key = jax.random.split(jax.random.fold_in(rollouts_key, number))
-        episodes, trajectories = scan_steps(
+        episodes, starts, trajectories = scan_steps(
             actor(train_state.policy),
             env,
             episodes,
+            starts,
             config.rollout_length,
             rollout_key,
             detector=detector,
@@ -69,16 +72,16 @@ def pure_epoch(
         train_state, counts, metrics = _learn(
             graph, config, train_state, counts, trajectories, steps, number, rollouts, learn_key
         )
-        return number + 1, episodes, eqx.filter(train_state, eqx.is_array), counts, metrics
+        return number + 1, episodes, starts, eqx.filter(train_state, eqx.is_array), counts, metrics
 
     def continues(carry: tuple) -> jax.Array:
         """Until the last rollout, or an update that is not finite."""
         return (carry[0] < rollouts) & all_finite(carry[-1])
 
-    first = (jnp.int32(0), episodes, dynamic, _no_counts(graph))
+    first = (jnp.int32(0), episodes, starts, dynamic, _no_counts(graph))
     shapes = eqx.filter_eval_shape(one, (*first, None))[-1]
     nothing = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), shapes)
-    _, _, dynamic, counts, metrics = jax.lax.while_loop(continues, one, (*first, nothing))
+    _, _, _, dynamic, counts, metrics = jax.lax.while_loop(continues, one, (*first, nothing))
     return eqx.combine(dynamic, static), counts, metrics
 
 

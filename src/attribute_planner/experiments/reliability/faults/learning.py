@@ -6,8 +6,8 @@ FAULTS = (
     Fault(
         "the sign of the entropy is flipped",
         "learning/policy_gradient.py",
-        '- entropy_coef * metrics["entropy"]',
-        '+ entropy_coef * metrics["entropy"]',
+        "- entropy_coef * entropy",
+        "+ entropy_coef * entropy",
         "learning/test_policy_gradient.py::test_the_entropy_is_a_bonus",
     ),
     Fault(
@@ -28,15 +28,15 @@ FAULTS = (
     Fault(
         "returns cross the end of episodes",
         "learning/policy_gradient.py",
-        "jnp.where(ended, 0.0, sequel)",
-        "sequel",
+        "jnp.where(batch.ended, 0.0, discount)",
+        "jnp.full_like(batch.value, discount)",
         "learning/test_policy_gradient.py::test_returns_are_discounted_sums_up_to_the_end",
     ),
     Fault(
         "returns that are cut off do not bootstrap",
         "learning/policy_gradient.py",
-        "total = jnp.where(cut & ~ended, value, total)",
-        "total = jnp.where(cut & ~ended, reward, total)",
+        "jnp.where(cut, batch.value, batch.reward",
+        "jnp.where(cut, batch.reward, batch.reward",
         "learning/test_policy_gradient.py::test_a_step_whose_sequel_was_cut_away_is_worth_what_the_baseline_thought",
     ),
     Fault(
@@ -49,16 +49,16 @@ FAULTS = (
     Fault(
         "steps without weight are learned from",
         "learning/policy_gradient.py",
-        "return jnp.sum(quantity * weight) / jnp.maximum(jnp.sum(weight), 1.0)",
-        "return jnp.mean(quantity) + 0 * jnp.sum(weight)",
+        "return total / jnp.maximum(jnp.sum(weight), 1.0)",
+        "return 0 * total + jnp.mean(quantities, axis=tuple(range(1, quantities.ndim)))",
         "learning/test_policy_gradient.py::test_a_weighted_mean_by_hand "
         "learning/test_policy_gradient.py::test_steps_without_weight_teach_nothing",
     ),
     Fault(
         "the step size is not annealed",
         "learning/policy_gradient.py",
-        "lambda change: scale * change",
-        "lambda change: 1.0 * change",
+        "as_tree(scale * changes)",
+        "as_tree(1.0 * changes)",
         "learning/test_policy_gradient.py::test_updates_make_the_rewarded_action_likelier",
     ),
     Fault(

@@ -6,8 +6,8 @@ FAULTS = (
     Fault(
         "hindsight crosses the end of episodes",
         "phases/attempt_batch.py",
-        "later[0] & ~over",
-        "later[0]",
+        "outcome.ended | trajectories.over",
+        "outcome.ended",
         "phases/test_attempts.py::test_a_reset_is_never_seen_through_in_hindsight",
     ),
     Fault(
