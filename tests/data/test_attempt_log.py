@@ -35,9 +35,3 @@ def test_what_is_late_depends_on_the_transition():
 def test_where_nothing_arrived_nothing_is_late():
     replay, log = attempts([1, 1], [3, 20], [FAILED, CUT_OFF])
     assert log.decided(replay)[:, 2].tolist() == [0]
-
-
-def test_the_median_duration_is_that_of_attempts_that_arrived():
-    _, log = attempts([1] * 5, [2, 7, 3, 20, 20], [ARRIVED, ARRIVED, ARRIVED, FAILED, CUT_OFF])
-    assert log.arrival_steps() == 3
-    assert attempts([1], [3], [FAILED])[1].arrival_steps() is None

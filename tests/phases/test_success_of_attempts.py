@@ -50,12 +50,12 @@ def is_possible(env: np.ndarray, target: np.ndarray) -> np.ndarray:
 def chances(model: SuccessModel | None) -> np.ndarray:
     """The probability of a transition with c = ½ where its value is high, and where it is low."""
     assert model is not None
-    return adjusted(np.full(2, 0.5), model.weight, log_odds(np.array([0.9, 0.1])) - model.usual[0])
+    return adjusted(np.full(2, 0.5), model.weight, log_odds(np.array([0.9, 0.1])) - model.usual.number[0])
 
 
 def test_values_count_where_they_foretell_what_arrives():
     model = success_of_attempts(*attempts(is_possible), Seer(), LISTING)
-    assert model is not None and len(model.usual) == len(TARGETS)
+    assert model is not None and len(model.usual.number) == len(TARGETS)
     likely, unlikely = chances(model)
     assert likely > 0.95 and unlikely < 0.05
 

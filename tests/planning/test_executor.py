@@ -23,6 +23,7 @@ from attribute_planner.planning.executor import EXECUTORS, Conduct, Executor, ep
 from attribute_planner.planning.observation_search import ObservationSearch
 from attribute_planner.planning.posterior import Posterior
 from attribute_planner.planning.state_success import SuccessModel, log_odds
+from attribute_planner.transitions.edge_numbers import edge_numbers
 from attribute_planner.transitions.table import TransitionTable
 from tests.probes import RING, Hosted, Oracle, numbers, partial_goal, table_of, with_drawn_weights
 
@@ -111,7 +112,9 @@ def test_an_attempt_that_takes_longer_than_half_of_those_that_arrive_is_reconsid
     # Nothing happens on the way to 1, which seems better than 2 until the median has passed.
     world = graph_world(numbers(4), [((0,), 0, (0,)), ((0,), 1, (2,)), ((2,), 1, (3,))], start=(0,))
     table = table_of(numbers(4), [((0,), (1,), 0.55), ((1,), (3,), 0.9), ((0,), (2,), 0.5), ((2,), (3,), 0.9)])
-    agent = Agent(world, None, Confused(world), table, max_attempt_steps=10, conduct=Conduct(arrival_steps=3.0))
+    arrival_steps = edge_numbers(table.listing(), np.array([0]), np.array([3.0 / np.log(2)]))
+    conduct = Conduct(arrival_steps=arrival_steps)
+    agent = Agent(world, None, Confused(world), table, max_attempt_steps=10, conduct=conduct)
     episode = agent.reach("n=3", max_steps=8, mode="no-observation-search")
     assert outcomes(episode)[:3] == [ON_THE_WAY, ON_THE_WAY, GAVE_UP]
     assert [step.target for step in episode.trace[2:4]] == [{"n": 1}, {"n": 2}]
@@ -204,8 +207,8 @@ def valuing_agent(usual: float) -> Agent:
     """An agent whose policy knows what is possible; `usual`: the log odds of its values in practice."""
     agent = Agent(FORK, None, Valuing(FORK), HOPEFUL, max_attempt_steps=3)
     known = agent.table.listing()
-    source, target = known.words[known.source], known.words[known.target]
-    model = SuccessModel(1.0, source, target, np.full(known.num_edges, usual, np.float32))
+    every = np.arange(known.num_edges)
+    model = SuccessModel(1.0, edge_numbers(known, every, np.full(known.num_edges, usual)))
     return replace(agent, conduct=Conduct(success=model))
 
 

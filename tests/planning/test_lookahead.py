@@ -9,7 +9,7 @@ from attribute_planner.models.beliefs import Beliefs, certain
 from attribute_planner.models.encoders import NO_VALUE
 from attribute_planner.models.forward_model import ForwardModel
 from attribute_planner.planning.active_episode import ActiveEpisode
-from attribute_planner.planning.attempt_limit import AttemptLimit
+from attribute_planner.planning.attempt_limit import AttemptLimits
 from attribute_planner.planning.episode import ON_THE_WAY
 from attribute_planner.planning.lookahead import Option, Options, best_option, consider, numbers_of
 from attribute_planner.planning.plan import Planner
@@ -139,7 +139,7 @@ def episode_at(place: int, p_goal: float, table: TransitionTable = TABLE) -> Act
         at(place),
         p_goal,
         max_steps=LEFT,
-        attempt_limit=AttemptLimit(3),
+        attempt_limits=AttemptLimits(3, planner.listing, None),
         nearest_set=False,
         relax_goal=False,
         record=True,

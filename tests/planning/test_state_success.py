@@ -1,17 +1,9 @@
 import numpy as np
 import pytest
 
-from attribute_planner.planning.state_success import SuccessModel, adjusted, fitted_weight
-from attribute_planner.transitions.model import empty_listing
-from tests.probes import numbers, table_of
+from attribute_planner.planning.state_success import adjusted, fitted_weight
 
 COUNT = 4_000
-SPACE = numbers(5)
-LISTING = table_of(SPACE, [((0,), (1,), 0.5), ((0,), (2,), 0.5), ((1,), (2,), 0.5)]).listing()
-
-
-def words(*values: int) -> np.ndarray:
-    return np.asarray(SPACE.pack(np.array(values, np.int32)[:, None]))
 
 
 def attempts(weight: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -44,14 +36,3 @@ def test_where_nothing_is_known_the_probability_stays():
 
 def test_what_the_table_excludes_stays_impossible():
     assert adjusted(np.array([0.0]), 5.0, np.array([9.0])) == 0
-
-
-def test_usual_values_belong_to_the_edges_of_any_table():
-    model = SuccessModel(1.0, words(0, 3), words(2, 4), np.array([-1.5, 7.0], np.float32))
-    np.testing.assert_equal(model.usual_in(LISTING), [np.nan, -1.5, np.nan])
-
-
-def test_edges_that_do_not_exist_are_not_found():
-    edge, known = LISTING.known_edges(words(0, 1, 2, 4), words(1, 0, 0, 1))
-    assert known.tolist() == [True, False, False, False] and edge[0] == 0
-    assert not empty_listing(SPACE).known_edges(words(0), words(1))[1].any()

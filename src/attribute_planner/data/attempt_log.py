@@ -52,11 +52,6 @@ class AttemptLog:
         long = cut_off & (rows[:, 1] - rows[:, 0] > _usual_steps(rows, edge.reshape(-1)))
         return np.where((np.arange(4) == 3) & long[:, None], FAILED, rows)[~cut_off | long]
 
-    def arrival_steps(self) -> float | None:
-        """The median number of steps of the attempts that arrived; `None` if none did."""
-        arrived = self._rows[self._rows[:, 3] == ARRIVED]
-        return float(np.median(arrived[:, 1] - arrived[:, 0] + 1)) if len(arrived) else None
-
     def copy(self) -> "AttemptLog":
         """The attempts so far."""
         return AttemptLog(self._rows)

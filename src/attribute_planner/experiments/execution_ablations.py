@@ -72,6 +72,7 @@ CHANGES: dict[str, Change] = {
     "paper": _mode("paper"),
     "no-time": _mode("no-time"),
     "no-evidence": _mode("no-evidence"),
+    "no-replanning": _mode("no-replanning", False),
     "no-departures": _constant("planning.posterior.Posterior.left", _nothing),
     "no-actions-taken": _constant("planning.posterior.Posterior.took", _nothing, True),
     "no-lookahead": _mode("no-lookahead", True),

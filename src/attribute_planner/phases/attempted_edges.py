@@ -19,18 +19,20 @@ class AttemptedEdges(NamedTuple):
     """Attempts at edges of a table, in order.
 
     begun: the step with which each began.
+    steps: how many steps it took.
     episode: its environment, and the number of its episode there.
     """
 
     begun: Columns
     edge: Int[np.ndarray, " N"]
     reached: Bool[np.ndarray, " N"]
+    steps: Int[np.ndarray, " N"]
     episode: Int[np.ndarray, "N 2"]
 
 
 def attempted_edges(log: AttemptLog, replay: Replay, listing: Listing) -> AttemptedEdges | None:
     """The attempts that arrived or failed; `None` if there are none."""
-    first, _, env, outcome = log.decided(replay)[-RECENT_ATTEMPTS:].T
+    first, last, env, outcome = log.decided(replay)[-RECENT_ATTEMPTS:].T
     if not len(first):
         return None
     begun = replay.steps_at(first, env)
@@ -40,4 +42,5 @@ def attempted_edges(log: AttemptLog, replay: Replay, listing: Listing) -> Attemp
         return None
     episode = np.stack([env, replay.episodes_at(first, env)], axis=1)
     begun = jax.tree.map(lambda leaf: leaf[known], begun)
-    return AttemptedEdges(begun, edge[known], (outcome == ARRIVED)[known], episode[known])
+    steps = last - first + 1
+    return AttemptedEdges(begun, edge[known], (outcome == ARRIVED)[known], steps[known], episode[known])

@@ -23,6 +23,7 @@ from attribute_planner.models.detector import AttributeDetector
 from attribute_planner.models.observation_scaling import ObservationStatistics, with_statistics
 from attribute_planner.models.policy import GoalPolicy
 from attribute_planner.phases.aliasing_share import aliasing_share
+from attribute_planner.phases.arrival_steps import arrival_steps
 from attribute_planner.phases.device_graph import DeviceGraph, device_graph
 from attribute_planner.phases.goal_sampling import (
     FarSets,
@@ -156,7 +157,7 @@ def _measured(practised: Practised, replay: Replay, log: AttemptLog | None, conf
         best_inverse_temperature(log, replay, discount, practised.steps / config.steps),
         success_of_attempts(log, replay, practised.train_state.policy, listing),
         aliasing_share(log, replay, listing),
-        log.arrival_steps(),
+        arrival_steps(log, replay, listing),
     )
 
 

@@ -16,6 +16,7 @@ from attribute_planner.planning.state_success import (
     log_odds,
     values_of,
 )
+from attribute_planner.transitions.edge_numbers import edge_numbers
 from attribute_planner.transitions.model import Listing
 
 BATCH = 1_024
@@ -27,15 +28,14 @@ def success_of_attempts(log: AttemptLog, replay: Replay, policy: GoalPolicy, lis
     attempts = attempted_edges(log, replay, listing)
     if attempts is None:
         return None
-    begun, edge, reached, _ = attempts
+    begun, edge, reached = attempts.begun, attempts.edge, attempts.reached
     odds = np.concatenate([_log_odds(policy, begun, slice(at, at + BATCH)) for at in range(0, len(edge), BATCH)])
     usual = mean_of_group(odds, edge)
     weight = fitted_weight(listing.probability[edge], odds - usual, reached)
     if weight == 0:
         return None
     edges, one = np.unique(edge, return_index=True)
-    sets = listing.words
-    return SuccessModel(weight, sets[listing.source[edges]], sets[listing.target[edges]], usual[one].astype(np.float32))
+    return SuccessModel(weight, edge_numbers(listing, edges, usual[one]))
 
 
 def _log_odds(policy: GoalPolicy, begun: Columns, part: slice) -> np.ndarray:

@@ -8,7 +8,7 @@ from jaxtyping import Int
 
 from attribute_planner.attributes import Goal
 from attribute_planner.models.encoders import NO_VALUE
-from attribute_planner.planning.attempt_limit import AttemptLimit
+from attribute_planner.planning.attempt_limit import AttemptLimit, AttemptLimits
 from attribute_planner.planning.episode import ARRIVED, DEVIATED, ENDED, GAVE_UP, LOST, ON_THE_WAY, Episode, TraceStep
 from attribute_planner.planning.goal_relaxation import relaxed_goal, shifted_goal
 from attribute_planner.planning.lookahead import Option, Options, best_option
@@ -22,7 +22,7 @@ class ActiveEpisode:
     """The state of one episode. `target` and `look_ahead` give the next decision, `advance` processes its result.
 
     posterior_of: makes the posterior of a goal, which holds what the episode learns about its transitions.
-    attempt_limit: after how many steps of an attempt the plan is reconsidered; `None`: when the attributes change.
+    attempt_limits: after how many steps of an attempt the plan is reconsidered; `None`: when the attributes change.
     stop_on_any_change: whether an attempt ends with any change, as it did in practice; otherwise it goes on
         until it arrives, or comes to a set from which another target is the better bet.
     nearest_set: whether to act as in the nearest known set where no way is known.
@@ -39,7 +39,7 @@ class ActiveEpisode:
         p_goal: float,
         *,
         max_steps: int,
-        attempt_limit: AttemptLimit | None,
+        attempt_limits: AttemptLimits | None,
         nearest_set: bool,
         relax_goal: bool,
         record: bool,
@@ -50,16 +50,15 @@ class ActiveEpisode:
         self.active, self.claimed = True, False
         self.steps = self.transitions = self.replans = 0
         self._planner, self._p_goal, self._posterior_of = planner, p_goal, posterior_of
-        self._max_steps, self._attempt_limit, self._nearest_set = max_steps, attempt_limit, nearest_set
+        self._max_steps, self._attempt_limits, self._nearest_set = max_steps, attempt_limits, nearest_set
         relax = relax_goal and not self.plan.reachable
         self._relaxed = relaxed_goal(planner, values, goal) if relax else None
         self._pursue(goal if self._relaxed is None else self._relaxed)
         self._trace: list[TraceStep] | None = [] if record else None
         self._stop_on_any_change, self._success = stop_on_any_change, success
-        self._waited, self._origin = 0, values
         self._abandoned: dict[bytes, list[tuple[np.ndarray, np.ndarray, float]]] = {}
         self._option: Option | None = None
-        self._target = self._next_target()
+        self._begin_attempt()
 
     @property
     def left(self) -> int:
@@ -139,8 +138,7 @@ class ActiveEpisode:
         if outcome in (ARRIVED, DEVIATED, LOST) and not abandoned:
             self.posterior.left(self._origin - self._shift)
         if failed or outcome != ON_THE_WAY:
-            self._waited, self._origin = 0, values
-            self._target = self._next_target()
+            self._begin_attempt()
         replanned = outcome in (DEVIATED, GAVE_UP, LOST) and not self.believes_goal
         self.replans += replanned
         if ended or self.left <= 0:
@@ -169,6 +167,14 @@ class ActiveEpisode:
             self.trace,
             frames,
         )
+
+    def _begin_attempt(self) -> None:
+        """Choose the next target; the attempt begins in the present set."""
+        self._waited, self._origin, self._target = 0, self.values, self._next_target()
+        self._attempt_limit: AttemptLimit | None = None
+        if self._attempt_limits is not None:
+            ends = self._origin - self._shift, self.target - self._shift
+            self._attempt_limit = self._attempt_limits.of(*ends)
 
     def _expectation(self) -> Target | None:
         if self._option is not None:

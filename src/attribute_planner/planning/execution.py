@@ -19,7 +19,7 @@ from attribute_planner.models.distributions import Categorical
 from attribute_planner.models.encoders import NO_VALUE
 from attribute_planner.models.policy import GoalPolicy
 from attribute_planner.planning.active_episode import ActiveEpisode
-from attribute_planner.planning.attempt_limit import AttemptLimit
+from attribute_planner.planning.attempt_limit import AttemptLimits
 from attribute_planner.planning.belief import Belief, perceive
 from attribute_planner.planning.episode import Episode
 from attribute_planner.planning.executor import Executor, Parts, episode_model
@@ -127,9 +127,13 @@ class Execution(Actor[Memory | None]):
         belief = perceive(self.parts.detector, observation, attributes)
         self.planner.prepare(self.goals)
         goals = stacked(self.goals)
-        p_goal, usual = belief.p_goal(goals), self._usual()
+        p_goal, usual, measured = belief.p_goal(goals), self._usual(), self.parts.conduct.arrival_steps
+        steps = measured if self.executor.early_replanning else None
+        limits = AttemptLimits(self.parts.max_attempt_steps, self.planner.listing, steps)
         episodes = [
-            self._episode(goal, belief.values[i], float(p_goal[i]), self._success(usual, observation, belief, i))
+            self._episode(
+                goal, belief.values[i], float(p_goal[i]), self._success(usual, observation, belief, i), limits
+            )
             for i, goal in enumerate(self.goals)
         ]
         search = partial(ObservationSearch, self.parts.conduct.repeatable)
@@ -143,7 +147,7 @@ class Execution(Actor[Memory | None]):
     def _usual(self) -> np.ndarray | None:
         """The usual log odds of the values of each edge; `None` if values tell nothing, or are not to."""
         model = self.parts.conduct.success
-        return model.usual_in(self.planner.listing) if model is not None and self.executor.state_success else None
+        return model.usual.of_edges(self.planner.listing) if model is not None and self.executor.state_success else None
 
     def _success(self, usual: np.ndarray | None, observation: Observation, belief: Belief, i: int) -> Success | None:
         """The success of transitions from where an environment is; `None` if c_π is all that is known."""
@@ -152,7 +156,9 @@ class Execution(Actor[Memory | None]):
             return None
         return success_from(model, usual, policy, observation, belief.values, i)
 
-    def _episode(self, goal: Goal, values: np.ndarray, p_goal: float, success: Success | None) -> ActiveEpisode:
+    def _episode(
+        self, goal: Goal, values: np.ndarray, p_goal: float, success: Success | None, limits: AttemptLimits
+    ) -> ActiveEpisode:
         published = self.executor.model is None
         return ActiveEpisode(
             self.planner,
@@ -161,18 +167,13 @@ class Execution(Actor[Memory | None]):
             values,
             p_goal,
             max_steps=self.max_steps,
-            attempt_limit=None if published else self._attempt_limit,
+            attempt_limits=None if published else limits,
             stop_on_any_change=published or self.parts.stop_on_any_change,
             nearest_set=self.executor.nearest_set and not self._looks_ahead,
             relax_goal=self.executor.goal_relaxation and not self._looks_ahead,
             record=self.record,
             success=success,
         )
-
-    @property
-    def _attempt_limit(self) -> AttemptLimit:
-        median = self.parts.conduct.arrival_steps if self.executor.early_replanning else None
-        return AttemptLimit(self.parts.max_attempt_steps, np.inf if median is None else median)
 
     def _posterior(self, goal: Goal) -> Posterior:
         model = episode_model(self.executor, self.parts.conduct, deterministic=self.parts.deterministic)

@@ -12,6 +12,7 @@ from attribute_planner.models.forward_model import ForwardModel
 from attribute_planner.models.policy import GoalPolicy
 from attribute_planner.planning.episode_model import DETERMINISTIC, EpisodeModel
 from attribute_planner.planning.state_success import SuccessModel
+from attribute_planner.transitions.edge_numbers import EdgeNumbers
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class Executor:
     state_success: bool = True
     """Whether the policy's values adjust c_π to the present state, if it learned off-policy."""
     early_replanning: bool = True
-    """Whether to replan when an attempt takes longer than half of those that arrived in practice, if that is known."""
+    """Whether to replan when an attempt takes longer than half of those that arrived there in practice, if known."""
 
 
 EXECUTORS: dict[str, Executor] = {
@@ -86,14 +87,14 @@ class Conduct(NamedTuple):
     inverse_temperature: the factor of the policy's log probabilities with which it acts best (`phases.temperatures`).
     success: what the policy's values tell about success from a state; `None`: nothing.
     aliasing: the share of failed attempts that is due to the state; `None`: not measured.
-    arrival_steps: the median number of steps of attempts that arrived; `None`: not measured.
+    arrival_steps: mean steps of the attempts that arrived, by transition; `None`: not measured.
     """
 
     repeatable: float = 1.0
     inverse_temperature: float = 1.0
     success: SuccessModel | None = None
     aliasing: float | None = None
-    arrival_steps: float | None = None
+    arrival_steps: EdgeNumbers | None = None
 
 
 @dataclass(frozen=True)

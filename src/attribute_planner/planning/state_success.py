@@ -18,13 +18,13 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Bool, Float, Int, UInt32
+from jaxtyping import Bool, Float, Int
 from scipy.optimize import minimize_scalar
 from scipy.special import expit, logit
 
 from attribute_planner.environments.spaces import Observation
 from attribute_planner.models.policy import GoalPolicy
-from attribute_planner.transitions.numbering import NumberedSets
+from attribute_planner.transitions.edge_numbers import EdgeNumbers
 
 Success = Callable[[slice, Int[np.ndarray, "K A"], Float[np.ndarray, " K"]], Float[np.ndarray, " K"]]
 """From the numbers of edges, their targets and c_π to the probability of arriving from the present state."""
@@ -38,21 +38,11 @@ class SuccessModel:
     """What values tell.
 
     weight: how much the log odds of success rise with those of the value.
-    source, target: the packed sets of the transitions that practice attempted.
-    usual: the mean log odds of their values where the attempts began.
+    usual: the mean log odds of the values where attempts began, by transition.
     """
 
     weight: float
-    source: UInt32[np.ndarray, "E W"]
-    target: UInt32[np.ndarray, "E W"]
-    usual: Float[np.ndarray, " E"]
-
-    def usual_in(self, listing: NumberedSets) -> Float[np.ndarray, " N"]:
-        """The usual log odds of each edge of a graph; NaN where they are not known."""
-        found = np.full(listing.num_edges, np.nan)
-        edge, known = listing.known_edges(self.source, self.target)
-        found[edge[known]] = self.usual[known]
-        return found
+    usual: EdgeNumbers
 
 
 def log_odds(probability: Float[np.ndarray, " N"]) -> Float[np.ndarray, " N"]:

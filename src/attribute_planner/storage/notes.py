@@ -7,7 +7,7 @@ from typing import Any
 from attribute_planner.data.attempt_log import CUT_OFF, KEPT_ATTEMPTS
 from attribute_planner.errors import DamagedFileError
 from attribute_planner.files.array_file import Arrays
-from attribute_planner.storage.conduct import SUCCESS_ARRAYS
+from attribute_planner.storage.conduct import CONDUCT_ARRAYS
 
 Notes = dict[str, Any]
 Check = Callable[[Any], bool]
@@ -57,11 +57,6 @@ def is_factor(value: Any) -> bool:
     return is_number(value) and 0 < value <= 1e6
 
 
-def is_number_of_steps(value: Any) -> bool:
-    """A median of the durations of attempts, which take at least one step."""
-    return is_number(value) and value >= 1
-
-
 PARTS: dict[str, dict[str, Check] | Check] = {
     "format": is_count,
     "agent_only": lambda value: value is True,
@@ -71,7 +66,6 @@ PARTS: dict[str, dict[str, Check] | Check] = {
         "inverse_temperature": is_factor,
         "value_weight": is_slope,
         "aliasing": is_fraction,
-        "arrival_steps": is_number_of_steps,
     },
     "metrics": is_count,
     "model_edges": {},
@@ -140,7 +134,7 @@ TREES = ("detector", "policy", "optimiser", "critic", "forward_model")
 """The beginnings of the names of arrays that are leaves of networks and optimisers."""
 TABLES = ("table", "practice", "exploration", "exploration.tried", "practice.seen")
 COLUMNS = ("words", "source", "degree", "target", "visits", "attempts", "successes", "spent")
-OTHERS = ("table.quotient", "practice.attempt_log", *SUCCESS_ARRAYS)
+OTHERS = ("table.quotient", "practice.attempt_log", *CONDUCT_ARRAYS)
 
 
 def check_names(arrays: Arrays, source: str) -> None:
