@@ -40,10 +40,11 @@ def filled(steps: Sequence[Step], pursued: Sequence[int]) -> Replay:
     return replay
 
 
-def sample(replay: Replay, count: int = 400, *, hindsight: float = 0.0, n_step: int = 3) -> ReplayBatch:
-    return replay.sample(
-        count, GoalShares(hindsight), discount=DISCOUNT, n_step=n_step, random=np.random.default_rng(0)
-    )
+def sample(
+    replay: Replay, count: int = 400, *, hindsight: float = 0.0, survival: float = 0.0, n_step: int = 3
+) -> ReplayBatch:
+    goals = GoalShares(hindsight, survival=survival)
+    return replay.sample(count, goals, discount=DISCOUNT, n_step=n_step, random=np.random.default_rng(0))
 
 
 def observed(batch: ReplayBatch) -> np.ndarray:
@@ -61,7 +62,7 @@ def returns(batch: ReplayBatch) -> dict[int, tuple[float, bool, int] | None]:
         observed(batch),
         batch.weight,
         batch.discount,
-        batch.arrived,
+        (batch.arrived > 0) | (np.asarray(batch.next_goal)[:, 0] == NO_GOAL),
         np.asarray(batch.next_observation)[:, 0],
         strict=True,
     ):
@@ -280,31 +281,43 @@ def test_added_steps_are_pending():
     assert (replay.pending, replay.size) == (6.0, 6)
 
 
-def test_the_worth_of_an_arrival_depends_on_what_can_be_reached_from_there():
+def test_the_worth_of_an_arrival_depends_on_how_long_the_episode_goes_on():
     # Set 1 leads on to set 2, which leads nowhere. The first two arrivals at set 1 have a sequel; the third is cut off.
     walk: list[Step] = [(0, 1, ""), (1, 2, "terminated"), (0, 1, ""), (1, 1, "terminated"), (0, 1, "truncated")]
-    replay = filled(walk, [1, 2, 1, 2, 1])
-    batch = replay.sample(
-        400, GoalShares(0.0), discount=DISCOUNT, n_step=3, arrival=0.25, random=np.random.default_rng(0)
-    )
+    batch = sample(filled(walk, [1, 2, 1, 2, 1]))
     number, after = observed(batch), np.asarray(batch.next_observation)[:, 0]
     found = {
         step: (float(batch.arrived[row]), int(batch.next_goal[row, 0]), int(after[row]))
         for step, row in zip(number.tolist(), range(len(number)), strict=True)
     }
-    # One of three episodes ends in failure: the second.
-    assert (found[0], found[2]) == ((0.75, 2, 1), (0.75, 2, 3))
+    # One of three episodes ends in failure: the second. Two thirds of the worth are certain.
+    assert (found[0], found[2]) == ((pytest.approx(2 / 3), NO_GOAL, 1), (pytest.approx(2 / 3), NO_GOAL, 3))
     assert found[1][:2] == (1.0, 2) and found[4][:2] == (1.0, 1), "nothing leads on, and what follows is not known"
     assert found[3][0] == 0.0
-    # With values of 0.8 and 0 after the two arrivals:
+    # If the episode goes on with a probability of 0.8 after the first arrival, and of 0 after the second:
     worth = batch.wanted(np.where(number == 0, 0.8, 0.0))
-    assert worth[number == 0] == pytest.approx(0.75 + 0.25 * 0.8) and worth[number == 2] == pytest.approx(0.75)
+    assert worth[number == 0] == pytest.approx(2 / 3 + 0.8 / 3) and worth[number == 2] == pytest.approx(2 / 3)
+
+
+def test_survival_by_hand():
+    # Every episode ends in failure: so all steps can be without a goal.
+    replay = filled([(i, i + 1, "terminated" if i == 5 else "") for i in range(6)], [50] * 6)
+    batch = sample(replay, survival=1.0)
+    assert (batch.goal == NO_GOAL).all() and (batch.next_goal == NO_GOAL).all() and batch.weight.all()
+    # After each step the time is over with a probability of a half. Values of 0.2 replace what follows three steps.
+    worth = dict(zip(observed(batch).tolist(), batch.wanted(np.full(400, 0.2)).tolist(), strict=True))
+    assert worth == pytest.approx({**dict.fromkeys((0, 1, 2), 0.875 + 0.125 * 0.2), 3: 0.75, 4: 0.5, 5: 0.0})
+
+
+def test_survival_is_learned_in_proportion_to_the_episodes_that_end_in_failure():
+    walk: list[Step] = [(0, 1, "truncated"), (0, 1, "terminated"), (0, 2, "terminated"), (1, 2, "terminated")]
+    batch = sample(filled(walk, [1, 1, 1, 2]), 2_000, survival=0.8)
+    assert (batch.goal == NO_GOAL).mean() == pytest.approx(0.2, abs=0.03)
 
 
 def test_where_no_episode_ends_in_failure_all_arrivals_are_worth_the_same():
     walk: list[Step] = [(0, 1, ""), (1, 2, "terminated"), (0, 1, ""), (1, 1, "truncated")]
     for pursued in ([1, 2, 1, 2], [1, 2, 1, NO_GOAL]):
-        batch = filled(walk, pursued).sample(
-            400, GoalShares(0.0), discount=DISCOUNT, n_step=3, arrival=0.25, random=np.random.default_rng(0)
-        )
+        batch = sample(filled(walk, pursued), survival=1.0)
         assert set(batch.arrived.tolist()) <= {0.0, 1.0}
+        assert not batch.weight[batch.goal[:, 0] == NO_GOAL].any()

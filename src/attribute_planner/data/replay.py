@@ -12,7 +12,13 @@ import numpy as np
 from jaxtyping import Int
 
 from attribute_planner.attributes import AttributeSpace
-from attribute_planner.data.replay_batch import Goals, GoalShares, ReplayBatch
+from attribute_planner.data.replay_batch import (
+    Goals,
+    GoalShares,
+    ReplayBatch,
+    returns_of_survival,
+    returns_to_goals,
+)
 from attribute_planner.data.replay_rows import NO_GOAL, Columns, widened
 from attribute_planner.data.sequel import NEVER, Crossings, Sequel, crossings_of, hash_rows, sequel_of
 from attribute_planner.data.trajectories import Trajectories
@@ -195,23 +201,15 @@ class Replay:
             self._sequel = None
 
     def sample(
-        self,
-        count: int,
-        goals: GoalShares,
-        *,
-        discount: float,
-        n_step: int,
-        arrival: float = 1.0,
-        random: np.random.Generator,
+        self, count: int, goals: GoalShares, *, discount: float, n_step: int, random: np.random.Generator
     ) -> ReplayBatch:
         """`count` steps, each with a goal, and what they should be worth over the next `n_step` steps.
 
         Steps are drawn alike, but for those with a goal in hindsight that are drawn by transitions: any transition, one
         time it was taken, and one of the steps that led there.
 
-        arrival: the share of the worth of a goal that is certain when it is reached, if all episodes end in failure.
-            The rest depends on whether a neighbour can be reached from there, if the goal has neighbours and the
-            episode goes on. If fewer episodes end in failure, more is certain.
+        The worth of a goal is certain when it is reached, as far as episodes do not end in failure. The rest of it
+        depends on how long the episode will go on from there, if a transition leads on from the goal.
         """
         columns, sequel = self._columns, self._read_sequel()
         assert columns is not None, "the buffer is empty"
@@ -231,8 +229,9 @@ class Replay:
         drawn, found = crossings.neighbours(columns.values[sequel.place[row], env], random)
         goal[neighbour & found] = drawn[neighbour & found]
         goal[known] = columns.next_values[sequel.place[later[known]], env[known]]
-        arrival = 1 - (1 - arrival) * self._fatal_share
-        return self._returns(row, env, Goals(goal, *crossings.neighbours(goal, random)), discount, n_step, arrival)
+        goal[random.random(count) < goals.survival * self._fatal_share] = NO_GOAL
+        _, leads_on = crossings.neighbours(goal, random)
+        return self._returns(row, env, Goals(goal, leads_on), discount, n_step)
 
     def _read_sequel(self) -> Sequel:
         if self._sequel is None:
@@ -243,6 +242,12 @@ class Replay:
             self._sequel = sequel_of(place, columns.over[place], changed)
             self._crossings, self._fatal_share = None, self._measure_fatal_share()
         return self._sequel
+
+    @property
+    def fatal_share(self) -> float:
+        """x"""
+        self._read_sequel()
+        return self._fatal_share
 
     def _measure_fatal_share(self) -> float:
         """The share of the episodes that pursued something at their end and were ended by something else."""
@@ -261,15 +266,13 @@ class Replay:
             self._crossings = crossings_of(row, env, columns.values[place, env], columns.next_values[place, env])
         return self._crossings
 
-    def _returns(
-        self, row: np.ndarray, env: np.ndarray, goals: Goals, discount: float, n_step: int, arrival: float
-    ) -> ReplayBatch:
+    def _returns(self, row: np.ndarray, env: np.ndarray, goals: Goals, discount: float, n_step: int) -> ReplayBatch:
         """The steps, and what follows in the next `n_step` steps."""
         columns, sequel = self._columns, self._read_sequel()
         assert columns is not None
         goal = goals.values
         reached, continues = np.zeros(len(row), bool), np.zeros(len(row), bool)
-        running, steps = goal[:, 0] != NO_GOAL, np.zeros(len(row), int)
+        running, steps = np.ones(len(row), bool), np.zeros(len(row), int)
         ended = np.zeros(len(row), bool)
         for _ in range(n_step):
             at = np.minimum(row + steps, len(sequel.place) - 1)
@@ -284,8 +287,10 @@ class Replay:
             running &= ~(arrives | terminated | over)
         after = sequel.place[np.minimum(row + steps, len(sequel.place) - 1)]
         here = sequel.place[row]
-        power = np.where(reached, steps - 1, steps)
         away = (columns.values[here, env] != goal).any(axis=-1)
+        has_goal = goal[:, 0] != NO_GOAL
+        towards = returns_to_goals(reached, continues, ended, steps, discount, certain=1 - self._fatal_share)
+        arrived, factor = np.where(has_goal, towards, returns_of_survival(ended, steps, discount))
         return ReplayBatch(
             observation=jax.tree.map(lambda leaf: leaf[here, env], columns.observation),
             values=columns.values[here, env],
@@ -293,10 +298,10 @@ class Replay:
             action=jax.tree.map(lambda leaf: leaf[here, env], columns.action),
             next_observation=jax.tree.map(lambda leaf: leaf[after, env], columns.observation),
             next_values=columns.values[after, env],
-            next_goal=np.where(continues[:, None], goals.onward, goal),
-            arrived=np.where(continues, arrival, reached).astype(np.float32),
-            discount=np.where(ended, 0.0, discount**power).astype(np.float32),
-            weight=((goal[:, 0] != NO_GOAL) & (steps > 0) & away).astype(np.float32),
+            next_goal=np.where(continues[:, None], NO_GOAL, goal),
+            arrived=arrived.astype(np.float32),
+            discount=factor.astype(np.float32),
+            weight=((has_goal | (self._fatal_share > 0)) & (steps > 0) & away).astype(np.float32),
         )
 
 

@@ -3,6 +3,7 @@
 from typing import Any, NamedTuple
 
 import numpy as np
+from jaxtyping import Bool, Float, Int
 
 from attribute_planner.environments.spaces import Action, Observation
 
@@ -12,8 +13,9 @@ class ReplayBatch(NamedTuple):
 
     observation, values, goal, action: before the step; values and goals are `int[N, A]`.
     next_observation, next_values: where the return is bootstrapped.
-    next_goal: the goal whose value counts there; once the goal is reached, one of its neighbours.
+    next_goal: the goal whose value counts there; `NO_GOAL` once the goal is reached.
     arrived: `float32[N]` 0 if the goal was not reached before that; otherwise the share of its worth that is certain.
+        Without a goal: the probability that the time for which the episode has to last is over.
     discount: `float32[N]` the discount of what is bootstrapped, or of the goal; 0 if the episode ended without it.
     weight: `float32[N]` 0 for steps whose successor is not known.
     """
@@ -35,15 +37,13 @@ class ReplayBatch(NamedTuple):
 
 
 class Goals(NamedTuple):
-    """The goals of steps, and where they lead.
+    """The goals of steps, and whether they lead on.
 
     values: `int[N, A]` the goals; `NO_GOAL` for none.
-    onward: `int[N, A]` a neighbour of each of them.
-    leads_on: `bool[N]` whether there is one: the episode must not end at the goal then.
+    leads_on: `bool[N]` whether a transition leads on from the goal: the episode must not end there then.
     """
 
     values: np.ndarray
-    onward: np.ndarray
     leads_on: np.ndarray
 
 
@@ -55,8 +55,36 @@ class GoalShares(NamedTuple):
     balanced: share of these that are drawn by transitions, rare ones as often as others.
     neighbours: share of the rest whose goal is any neighbour of the set that they are in, whatever happened next. So
         are steps that pursued nothing.
+    survival: share of all steps that have no goal but that the episode goes on, if all episodes end in failure; in
+        proportion less if fewer do.
     """
 
     hindsight: float
     balanced: float = 0.0
     neighbours: float = 0.0
+    survival: float = 0.0
+
+
+Flags = Bool[np.ndarray, " N"]
+Counts = Int[np.ndarray, " N"]
+
+
+def returns_to_goals(
+    reached: Flags, continues: Flags, ended: Flags, steps: Counts, discount: float, *, certain: float
+) -> Float[np.ndarray, "2 N"]:
+    """`arrived` and `discount` of steps with goals, some steps later.
+
+    reached, continues, ended: whether the goal was reached, the episode goes on there, or it ended without the goal.
+    certain: the share of the worth of a goal that does not depend on how the episode goes on.
+    """
+    power = np.where(reached, steps - 1, steps)
+    return np.stack([np.where(continues, certain, reached), np.where(ended, 0.0, discount**power)])
+
+
+def returns_of_survival(ended: Flags, steps: Counts, discount: float) -> Float[np.ndarray, "2 N"]:
+    """The same for steps without a goal, which are worth the probability that the episode lasts for some time.
+
+    That time is over after each step with the probability 1 − `discount`.
+    """
+    over = 1 - discount ** (steps - ended)
+    return np.stack([np.where(ended, 1.0, over), np.where(ended, over, 1.0)])

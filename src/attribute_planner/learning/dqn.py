@@ -5,8 +5,10 @@ reached. It is the sigmoid of the network's output, fitted by cross-entropy. Tar
 from a slowly updated target network, actions from the network itself (double Q-learning).
 
 w is the worth of arriving in the state s_T. A plan goes on from there: a pole that is about to fall is no use, wherever
-its cart has arrived. So a part of w is the value of reaching a random neighbour of the goal from s_T, estimated by Q
-itself. The part is larger the more episodes end in failure. w is 1 if none do, or no transition leads on from the goal.
+its cart has arrived. If f is the share of episodes that end in failure, w = 1 − f + f · S(s_T). S is the probability
+that the episode goes on for as long as a transition may take: for a random time, whose mean is the horizon 1 / (1 − γ).
+Q estimates it too, for steps without a goal; every step tells how long an episode lasts, whatever it pursues. w is 1 if
+no transition leads on from the goal.
 """
 
 from dataclasses import dataclass
@@ -55,10 +57,9 @@ class DQNConfig:
     """Share of steps with goals in hindsight that are drawn by transitions, rare ones as often as others."""
     neighbours: float = 0.5
     """Share of the other steps whose goal is any neighbouring set, not the one that was pursued."""
-    arrival: float = 0.5
-    """Worth of reaching a set from which nothing else can be reached any more, where all episodes end in failure; where
-    fewer do, it is closer to 1. The rest is the value of reaching a neighbouring set, so that the next attempt can
-    succeed, too. 1: all arrivals are worth the same."""
+    survival: float = 0.25
+    """Share of steps without a goal, if all episodes end in failure; fewer if fewer do. Their value is the probability
+    that the episode goes on, which an arrival is worth."""
     target_rate: float = 0.01
     """Update rate of the target network (Polyak averaging)."""
     max_grad_norm: float = 1.0
@@ -78,7 +79,7 @@ class DQNConfig:
             last_hindsight=FRACTION,
             balanced=FRACTION,
             neighbours=FRACTION,
-            arrival=FRACTION,
+            survival=FRACTION,
             target_rate=STEP_SIZE,
             max_grad_norm=POSITIVE,
         )
@@ -90,7 +91,7 @@ class DQNConfig:
     def goals_at(self, remaining: float) -> GoalShares:
         """Which goals sampled steps have, given the fraction of practice that remains."""
         hindsight = self.last_hindsight + remaining * (self.hindsight - self.last_hindsight)
-        return GoalShares(hindsight, self.balanced, self.neighbours)
+        return GoalShares(hindsight, self.balanced, self.neighbours, self.survival)
 
     def n_step_at(self, remaining: float) -> int:
         """The number of steps of a return, given the fraction of practice that remains."""

@@ -206,7 +206,6 @@ class OffPolicy(Unchanging):
                 config.goals_at(remaining),
                 discount=discount,
                 n_step=config.n_step_at(remaining),
-                arrival=config.arrival,
                 random=random,
             )
             batches = jax.tree.map(lambda leaf: leaf.reshape(UPDATES_PER_CALL, -1, *leaf.shape[1:]), batch)

@@ -85,9 +85,16 @@ FAULTS = (
     Fault(
         "an arrival is worth the same wherever it leads",
         "data/replay.py",
-        "next_goal=np.where(continues[:, None], goals.onward, goal)",
+        "next_goal=np.where(continues[:, None], NO_GOAL, goal)",
         "next_goal=goal",
-        "data/test_replay.py::test_the_worth_of_an_arrival_depends_on_what_can_be_reached_from_there",
+        "data/test_replay.py::test_the_worth_of_an_arrival_depends_on_how_long_the_episode_goes_on",
+    ),
+    Fault(
+        "the step that ends an episode counts as survived",
+        "data/replay_batch.py",
+        "discount ** (steps - ended)",
+        "discount**steps",
+        "data/test_replay.py::test_survival_by_hand",
     ),
     Fault(
         "the target network does not follow",
