@@ -22,7 +22,7 @@ def agent() -> Agent:
 
 def test_a_trained_agent_knows_the_whole_ring(agent: Agent):
     assert (agent.table.num_nodes, agent.table.num_edges) == (5, 10)
-    assert agent.table.probability.min() > 0.8
+    assert agent.table.probability.min() > 0.7
     assert agent.max_attempt_steps == 4
 
 

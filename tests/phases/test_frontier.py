@@ -1,14 +1,17 @@
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from attribute_planner.data.rollout import rollout
 from attribute_planner.data.trajectories import Trajectories
-from attribute_planner.environments.graph_world import graph_world
+from attribute_planner.environments.graph_world import GraphWorld, graph_world
 from attribute_planner.environments.vector_env import PureVectorEnv
-from attribute_planner.phases.frontier import frontier_explorer, next_to_unseen, rarity, worth_exploring
+from attribute_planner.models.distributions import Categorical
+from attribute_planner.models.policy import PolicyOutput
+from attribute_planner.phases.frontier import CAREFUL, frontier_explorer, next_to_unseen, rarity, worth_exploring
 from attribute_planner.transitions.table import UNKNOWN, TransitionTable
 from tests.probes import Oracle, numbers, table_of
 
@@ -96,3 +99,29 @@ def test_without_a_table_all_actions_are_random():
 def test_known_ways_lead_there_more_often_than_chance(travels):
     chance = (explored(None).next_attributes[..., 0] == 5).sum()
     assert (travels.next_attributes[..., 0] == 5).sum() > 3 * chance
+
+
+class Fearful(Oracle):
+    """Without a goal, it values action 3 at two fifths of what the best ones are worth."""
+
+    def __init__(self, world: GraphWorld, temperature: float) -> None:
+        super().__init__(world)
+        self.temperature = temperature
+
+    def __call__(self, observation: Any, values: jax.Array, goal: jax.Array) -> PolicyOutput:
+        output = super().__call__(observation, values, goal)
+        assert isinstance(output.actions, Categorical) and self.temperature is not None
+        survival = jnp.log(jnp.array([0.5, 0.4, 0.5, 0.2])) / self.temperature
+        return PolicyOutput(Categorical(jnp.where(goal[..., :1] < 0, survival, output.actions.logits)), output.baseline)
+
+
+@pytest.mark.parametrize("temperature", [0.02, 0.5])
+@pytest.mark.parametrize(("careful_share", "low", "high"), [(0.0, 0.2, 0.3), (0.5, 0.1, 0.2), (1.0, 0.0, 0.0)])
+def test_random_actions_avoid_the_end_of_the_episode_for_a_share_of_the_time(careful_share, low, high, temperature):
+    policy = Fearful(CORRIDOR, temperature)
+    actor = frontier_explorer(CORRIDOR, policy, None, 3, fatal_share=careful_share / CAREFUL, key=jax.random.key(0))
+    steps = rollout(actor, PureVectorEnv(CORRIDOR, 16), 120, space=CORRIDOR.attributes, key=jax.random.key(1))
+    counts = np.bincount(np.asarray(steps.action).ravel(), minlength=4) / steps.size
+    assert low <= counts[3] <= high
+    # The others take its place; action 1 is worth four fifths of them, which is enough.
+    np.testing.assert_allclose(counts[:3], (1 - counts[3]) / 3, atol=0.04)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
-from attribute_planner.environments.splits import Split, split_from_json
+from attribute_planner.environments.splits import Split
 
 
 @dataclass(frozen=True)
@@ -61,10 +61,3 @@ class Aliasing:
         """The finding as data for a JSON file."""
         fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return {**fields, "split": self.split.to_json(), "message": self.message}
-
-
-def aliasing_from_json(saved: dict[str, Any]) -> Aliasing:
-    """The inverse of `Aliasing.to_json`."""
-    fields = {name: value for name, value in saved.items() if name != "message"}
-    fields |= {name: tuple(fields[name]) for name in ("attempts", "successes", "interval", "also")}
-    return Aliasing(**{**fields, "split": split_from_json(saved["split"])})

@@ -151,11 +151,6 @@ class AttributeSpace:
             key |= value << place
         return key
 
-    def values_of_key(self, key: int) -> Int[np.ndarray, "A"]:
-        """The values of the set with this key."""
-        words = [(key >> (BITS_PER_WORD * i)) & (2**BITS_PER_WORD - 1) for i in range(self.num_words)]
-        return np.asarray(self.unpack(np.array(words, np.uint32)))
-
     def one_hot(self, values: Int[Array, "*batch {len(self)}"]) -> Float[jax.Array, "*batch {self.sizes.sum()}"]:
         """One-hot values, attribute after attribute; a negative value gives zeros."""
         owner = np.repeat(np.arange(len(self)), self.sizes)

@@ -245,12 +245,11 @@ class Replay:
 
     @property
     def fatal_share(self) -> float:
-        """x"""
+        """The share of the episodes that pursued something at their end and were ended by something else."""
         self._read_sequel()
         return self._fatal_share
 
     def _measure_fatal_share(self) -> float:
-        """The share of the episodes that pursued something at their end and were ended by something else."""
         columns = self._columns
         assert columns is not None
         place, env = np.nonzero(columns.over[: self._filled] & (columns.pursued[: self._filled, :, 0] != NO_GOAL))

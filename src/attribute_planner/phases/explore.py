@@ -207,7 +207,10 @@ class _Epoch:
         envs, metrics = self.env.vector_env(self.config.num_envs), {}
         if self.config.policy == "frontier":
             policy, table = self.known or (self.train_state.policy, None)
-            self.frontier = frontier_explorer(self.env, policy, table, self.config.max_attempt_steps, key=goals_key)
+            fatal = 0.0 if self.replay is None or self.known is None else self.replay.fatal_share
+            self.frontier = frontier_explorer(
+                self.env, policy, table, self.config.max_attempt_steps, fatal_share=fatal, key=goals_key
+            )
         if self.replay is not None:
             self.replay.cut()
         try:

@@ -4,6 +4,9 @@ The policy and the table are those that practice has come to so far; before its 
 actions are random. Random actions are held for a while, shorter or longer, as long as they change what is observed:
 some sets are left by repeating an action, others by changing it. Half of the time is spent on the actions that were
 taken least often in what is observed.
+
+Where episodes end in failure, random actions seldom get far. For up to half of the time, an action is then replaced if
+the policy knows of one after which the episode goes on more than twice as surely.
 """
 
 from typing import NamedTuple
@@ -19,7 +22,8 @@ from attribute_planner.data.trajectories import Actor
 from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.spaces import Action, Discrete, Observation
 from attribute_planner.environments.vector_env import TimeStep, where_batch
-from attribute_planner.models.policy import GoalPolicy
+from attribute_planner.models.distributions import Categorical
+from attribute_planner.models.policy import GoalPolicy, PolicyOutput
 from attribute_planner.phases.action_counts import hash_of, least_taken, no_counts, row_of
 from attribute_planner.phases.attempts import Attempt, AttemptInfo, Outcome, ReachNeighbours, info_of
 from attribute_planner.phases.device_graph import graph_with_weights
@@ -33,6 +37,10 @@ LONGEST_REPEAT = 5
 """An action is held for up to 2^5 steps on average."""
 REPEAT_WITHOUT_EFFECT = 2.0
 """The mean number of steps for which an action is held that does not change the observation."""
+CAREFUL = 0.5
+"""The share of the time in which random actions avoid the end of the episode, if all episodes end in failure."""
+LEAST_SURVIVAL = 0.5
+"""An action avoids it if the episode goes on with at least this share of the best action's probability."""
 
 
 class FrontierMemory(NamedTuple):
@@ -45,6 +53,7 @@ class FrontierMemory(NamedTuple):
     seen: a hash of the last observation.
     held, repeat: the random action that is held, and for how many steps on average.
     systematic: whether it takes the actions that were taken least often instead of random ones.
+    careful: whether it avoids actions after which the episode will soon end.
     episode: the number of the episode.
     taken: `int32[rows, actions]` how often each action was taken at each observation of an episode; `None` if actions
         are continuous.
@@ -58,6 +67,7 @@ class FrontierMemory(NamedTuple):
     held: Action
     repeat: Float[jax.Array, " B"]
     systematic: Bool[jax.Array, " B"]
+    careful: Bool[jax.Array, " B"]
     episode: Int[jax.Array, " B"]
     taken: Int[jax.Array, "rows actions"] | None
 
@@ -68,12 +78,14 @@ class FrontierExplorer(Actor[FrontierMemory]):
     reach: takes transitions towards the next set on the way.
     far: the sets to go to, with the ways there; each environment takes them in turn.
     burst_steps: mean length of acting at random.
+    careful_share: the share of the time in which random actions avoid the end of the episode.
     """
 
     reach: ReachNeighbours
     far: FarSets
     env: Environment = eqx.field(static=True)
     burst_steps: int = eqx.field(static=True)
+    careful_share: Float[jax.Array, ""]
 
     def begin(self, num_envs: int, *, key: Key) -> FrontierMemory:
         reach_key, held_key = jax.random.split(key)
@@ -83,12 +95,12 @@ class FrontierExplorer(Actor[FrontierMemory]):
         taken = no_counts(self.env.actions.count) if isinstance(self.env.actions, Discrete) else None
         episode = jnp.arange(num_envs)
         no, seen = zeros > 0, zeros.astype(jnp.uint32)
-        return FrontierMemory(attempt, zeros, no, zeros, seen, held, jnp.ones(num_envs), no, episode, taken)
+        return FrontierMemory(attempt, zeros, no, zeros, seen, held, jnp.ones(num_envs), no, no, episode, taken)
 
     def act(
         self, memory: FrontierMemory, observation: Observation, attributes: Int[jax.Array, "B A"], *, key: Key
     ) -> tuple[FrontierMemory, Action, AttemptInfo]:
-        burst_key, action_key, held_key, least_key = jax.random.split(key, 4)
+        burst_key, action_key, held_key, least_key, safe_key = jax.random.split(key, 5)
         begins = memory.attempt.idle & (memory.burst == 0)
         words = jnp.asarray(self.reach.graph.space.pack(attributes))
         number = self.reach.graph.locate(words)
@@ -108,6 +120,11 @@ class FrontierExplorer(Actor[FrontierMemory]):
             rows = row_of(jnp.asarray(observation), attributes, memory.episode)
             least = least_taken(memory.taken, rows, key=least_key)
             action = jnp.where(bursting & memory.systematic, least, jnp.asarray(action))
+            if self.reach.policy.temperature is not None:
+                survivable = self._survivable(output)
+                other = jax.random.categorical(safe_key, jnp.where(survivable, 0.0, -jnp.inf))
+                survives = jnp.take_along_axis(survivable, action[:, None], axis=-1)[:, 0]
+                action = jnp.where(bursting & memory.careful & ~survives, other, action)
             memory = memory._replace(taken=memory.taken.at[rows, action].add(1))
         info = info_of(attempt, output, action)
         info = info._replace(edge=jnp.where(attempt.pursues, attempt.edge, UNKNOWN))
@@ -128,16 +145,24 @@ class FrontierExplorer(Actor[FrontierMemory]):
         ), outcome
 
     def _begin_bursts(self, memory: FrontierMemory, where: jax.Array, *, key: Key) -> FrontierMemory:
-        length_key, repeat_key, scale_key, how_key = jax.random.split(key, 4)
+        length_key, repeat_key, scale_key, how_key, careful_key = jax.random.split(key, 5)
         length = 1 + (jax.random.exponential(length_key, where.shape) * self.burst_steps).astype(jnp.int32)
         scale = jax.random.randint(scale_key, where.shape, 1, LONGEST_REPEAT + 1)
         repeat = jnp.where(jax.random.bernoulli(repeat_key, 0.5, where.shape), 1.0, jnp.exp2(scale.astype(jnp.float32)))
         systematic = jax.random.bernoulli(how_key, 0.5, where.shape)
+        careful = jax.random.bernoulli(careful_key, self.careful_share, where.shape)
         return memory._replace(
             burst=jnp.where(where, length, memory.burst),
             repeat=jnp.where(where, repeat, memory.repeat),
             systematic=jnp.where(where, systematic, memory.systematic),
+            careful=jnp.where(where, careful, memory.careful),
         )
+
+    def _survivable(self, output: PolicyOutput) -> Bool[jax.Array, "B actions"]:
+        """The actions after which the episode goes on nearly as surely as after the best one, given no goal."""
+        assert isinstance(output.actions, Categorical) and self.reach.policy.temperature is not None
+        log_values = self.reach.policy.temperature * output.actions.logits
+        return log_values >= log_values.max(axis=-1, keepdims=True) + np.log(LEAST_SURVIVAL)
 
 
 def frontier_explorer(
@@ -146,14 +171,18 @@ def frontier_explorer(
     model: TransitionModel | None,
     max_attempt_steps: int,
     *,
+    fatal_share: float = 0.0,
     key: Key,
 ) -> FrontierExplorer:
-    """The explorer for a policy and a transition model; `model` is `None` before the first practice."""
+    """The explorer for a policy and a transition model; `model` is `None` before the first practice.
+
+    fatal_share: the share of the episodes that end in failure.
+    """
     listing = empty_listing(env.attributes) if model is None else model.listing()
     graph = graph_with_weights(listing, np.ones(listing.num_edges), padded=True)
     reach = ReachNeighbours(policy, graph, max_attempt_steps, stop_on_any_change=False)
     far = plan_to_far_sets(optimistic(listing), worth_exploring(listing), padded_to=len(graph.words), key=key)
-    return FrontierExplorer(reach, far, env, max_attempt_steps)
+    return FrontierExplorer(reach, far, env, max_attempt_steps, jnp.float32(CAREFUL * fatal_share))
 
 
 def worth_exploring(model: TransitionModel) -> Float[np.ndarray, " N"]:
