@@ -299,6 +299,17 @@ def test_the_worth_of_an_arrival_depends_on_how_long_the_episode_goes_on():
     assert worth[number == 0] == pytest.approx(2 / 3 + 0.8 / 3) and worth[number == 2] == pytest.approx(2 / 3)
 
 
+def test_an_arrival_where_paths_end_is_worth_the_same_however_the_episode_goes_on():
+    # From set 1 a transition leads back to 0, and from 0 one leads to 1 and one to 2.
+    walk: list[Step] = [(0, 1, ""), (1, 0, ""), (0, 2, "terminated"), (2, 1, ""), (1, 1, "terminated")]
+    batch = sample(filled(walk, [1, 0, 1, 1, 0]))
+    arrived = {step: set(batch.arrived[observed(batch) == step].tolist()) for step in range(5)}
+    # Both episodes end in failure, so nothing is certain where a path may go on: it does from 0, whatever it came from.
+    assert arrived[0] == {1.0} and arrived[1] == {0.0}
+    # It does from 1, if it came from 2.
+    assert arrived[3] == {0.0} and set(batch.next_goal[observed(batch) == 3].ravel().tolist()) == {NO_GOAL}
+
+
 def test_survival_by_hand():
     # Every episode ends in failure: so all steps can be without a goal.
     replay = filled([(i, i + 1, "terminated" if i == 5 else "") for i in range(6)], [50] * 6)

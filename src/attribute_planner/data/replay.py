@@ -209,7 +209,7 @@ class Replay:
         time it was taken, and one of the steps that led there.
 
         The worth of a goal is certain when it is reached, as far as episodes do not end in failure. The rest of it
-        depends on how long the episode will go on from there, if a transition leads on from the goal.
+        depends on how long the episode will go on from there, if a transition leads on from the goal and not only back.
         """
         columns, sequel = self._columns, self._read_sequel()
         assert columns is not None, "the buffer is empty"
@@ -230,8 +230,7 @@ class Replay:
         goal[neighbour & found] = drawn[neighbour & found]
         goal[known] = columns.next_values[sequel.place[later[known]], env[known]]
         goal[random.random(count) < goals.survival * self._fatal_share] = NO_GOAL
-        _, leads_on = crossings.neighbours(goal, random)
-        return self._returns(row, env, Goals(goal, leads_on), discount, n_step)
+        return self._returns(row, env, Goals(goal, *crossings.ways_on(goal)), discount, n_step)
 
     def _read_sequel(self) -> Sequel:
         if self._sequel is None:
@@ -281,7 +280,8 @@ class Replay:
             # Where an episode is cut off, the observation after the step is not known: it ends one step earlier.
             steps += running & (arrives | terminated | ~over)
             reached |= running & arrives
-            continues |= running & arrives & goals.leads_on & ~over
+            leads_further = goals.leads_on & (columns.values[place, env] != goals.only).any(axis=-1)
+            continues |= running & arrives & leads_further & ~over
             ended |= running & terminated & ~arrives
             running &= ~(arrives | terminated | over)
         after = sequel.place[np.minimum(row + steps, len(sequel.place) - 1)]

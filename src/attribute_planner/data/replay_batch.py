@@ -13,7 +13,7 @@ class ReplayBatch(NamedTuple):
 
     observation, values, goal, action: before the step; values and goals are `int[N, A]`.
     next_observation, next_values: where the return is bootstrapped.
-    next_goal: the goal whose value counts there; `NO_GOAL` once the goal is reached.
+    next_goal: the goal whose value counts there; `NO_GOAL` once a goal is reached from which paths go on.
     arrived: `float32[N]` 0 if the goal was not reached before that; otherwise the share of its worth that is certain.
         Without a goal: the probability that the time for which the episode has to last is over.
     discount: `float32[N]` the discount of what is bootstrapped, or of the goal; 0 if the episode ended without it.
@@ -37,14 +37,16 @@ class ReplayBatch(NamedTuple):
 
 
 class Goals(NamedTuple):
-    """The goals of steps, and whether they lead on.
+    """The goals of steps, and where they lead.
 
     values: `int[N, A]` the goals; `NO_GOAL` for none.
     leads_on: `bool[N]` whether a transition leads on from the goal: the episode must not end there then.
+    only: `int[N, A]` where it leads, if there is one such transition: a path that comes from there ends at the goal.
     """
 
     values: np.ndarray
     leads_on: np.ndarray
+    only: np.ndarray
 
 
 class GoalShares(NamedTuple):

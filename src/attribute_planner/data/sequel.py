@@ -94,6 +94,17 @@ class Crossings(NamedTuple):
         edge = _between(self.first_edge[source], self.first_edge[source + 1], random)
         return self.target[edge], found
 
+    def ways_on(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """`bool[N]` whether each set of values `[N, A]` has a neighbour; `[N, A]` its neighbour if it is the only one.
+
+        For other sets, the set itself takes the place of the neighbour.
+        """
+        source, found = self._locate(values)
+        if not found.any():
+            return found, values
+        one = found & (self.first_edge[source + 1] - self.first_edge[source] == 1)
+        return found, np.where(one[:, None], self.target[self.first_edge[source]], values)
+
     def _locate(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """`[N]` the place of each set among the sources, and whether it is there."""
         if self.num_edges == 0:

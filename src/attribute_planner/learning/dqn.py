@@ -8,7 +8,7 @@ w is the worth of arriving in the state s_T. A plan goes on from there: a pole t
 its cart has arrived. If f is the share of episodes that end in failure, w = 1 − f + f · S(s_T). S is the probability
 that the episode goes on for as long as a transition may take: for a random time, whose mean is the horizon 1 / (1 − γ).
 Q estimates it too, for steps without a goal; every step tells how long an episode lasts, whatever it pursues. w is 1 if
-no transition leads on from the goal.
+no transition leads on from the goal, but for the one back to where the step before was: paths end there.
 """
 
 from dataclasses import dataclass
