@@ -34,7 +34,7 @@ def main() -> None:
     agent = ap.train(env, steps=options.steps, seed=options.seed, progress=True)
     for task in env.tasks:
         result = ap.evaluate(agent, task, episodes=options.episodes)
-        print(f"{task}: {result.success:.1%} of {result.episodes} episodes, {result.mean_steps:.0f} steps on average")
+        print(f"{task}: {result.success:.1%} of {result.episodes} episodes")
 
     episode = agent.reach({"side": "right", "landed": True}, seed=1)
     print(f"Land on the right. Plan: {episode.plan}")
