@@ -22,7 +22,7 @@ BOUNDS = (0.4, 0.9)
 
 
 def main() -> None:
-    """Train, evaluate, and show the plan and the trace of one episode."""
+    """Train, evaluate, and show the plan and the end of one episode."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--steps", type=int, default=500_000, help="environment steps of training")
     parser.add_argument("--seed", type=int, default=0)

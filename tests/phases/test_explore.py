@@ -5,10 +5,12 @@ import jax
 import numpy as np
 import pytest
 
+from attribute_planner.data.replay import Replay
 from attribute_planner.data.trajectories import Trajectories
 from attribute_planner.environments.graph_world import graph_world
 from attribute_planner.environments.interface import Environment
 from attribute_planner.learning.progress import no_callback
+from attribute_planner.phases import explore as exploring
 from attribute_planner.phases.bonuses import BONUSES, count_transitions, inverse_root_count, inverse_root_share
 from attribute_planner.phases.explore import (
     Explored,
@@ -16,7 +18,7 @@ from attribute_planner.phases.explore import (
 )
 from attribute_planner.transitions.counting import TransitionCounts
 from attribute_planner.transitions.table import table_of_counts
-from tests.probes import RING, TINY, Hosted, numbers
+from tests.probes import RING, TINY, Hosted, Oracle, numbers, table_of
 
 KEY = jax.random.key(0)
 
@@ -138,3 +140,21 @@ def test_the_steps_are_recorded_if_they_are_to_be_fitted_to(env: Environment):
     assert explored.examples is not None
     assert explored.examples.size == explored.steps == explored.counts.total == 500
     assert explore(env, None, config, key=KEY, watch=no_callback).examples is None
+
+
+@pytest.mark.parametrize("practised", [True, False])
+def test_a_policy_that_has_practised_avoids_the_end_of_the_episode_as_far_as_episodes_end_in_failure(
+    monkeypatch: pytest.MonkeyPatch, practised: bool
+):
+    shares, new_explorer = [], exploring.frontier_explorer
+
+    def noted(*arguments: Any, fatal_share: float, **options: Any) -> Any:
+        shares.append(fatal_share)
+        return new_explorer(*arguments, fatal_share=fatal_share, **options)
+
+    monkeypatch.setattr(exploring, "frontier_explorer", noted)
+    monkeypatch.setattr(Replay, "fatal_share", property(lambda replay: 0.75))
+    known = (Oracle(RING), table_of(numbers(5), [((0,), (1,), 1.0)])) if practised else None
+    config = replace(TINY.explore, policy="frontier", steps=160)
+    explore(RING, None, config, key=KEY, known=known, replay=Replay(1_000), watch=no_callback)
+    assert shares == [0.75 if practised else 0.0]

@@ -280,7 +280,7 @@ class Replay:
             # Where an episode is cut off, the observation after the step is not known: it ends one step earlier.
             steps += running & (arrives | terminated | ~over)
             reached |= running & arrives
-            leads_further = goals.leads_on & (columns.values[place, env] != goals.only).any(axis=-1)
+            leads_further = goals.leads_on & (columns.values[place, env] != goals.only_neighbour).any(axis=-1)
             continues |= running & arrives & leads_further & ~over
             ended |= running & terminated & ~arrives
             running &= ~(arrives | terminated | over)

@@ -41,12 +41,13 @@ class Goals(NamedTuple):
 
     values: `int[N, A]` the goals; `NO_GOAL` for none.
     leads_on: `bool[N]` whether a transition leads on from the goal: the episode must not end there then.
-    only: `int[N, A]` where it leads, if there is one such transition: a path that comes from there ends at the goal.
+    only_neighbour: `int[N, A]` where it leads, if there is a single such set: a path that comes from there ends at the
+        goal. Otherwise the goal itself.
     """
 
     values: np.ndarray
     leads_on: np.ndarray
-    only: np.ndarray
+    only_neighbour: np.ndarray
 
 
 class GoalShares(NamedTuple):

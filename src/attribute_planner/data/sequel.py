@@ -95,10 +95,7 @@ class Crossings(NamedTuple):
         return self.target[edge], found
 
     def ways_on(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """`bool[N]` whether each set of values `[N, A]` has a neighbour; `[N, A]` its neighbour if it is the only one.
-
-        For other sets, the set itself takes the place of the neighbour.
-        """
+        """`bool[N]` whether each set `[N, A]` has neighbours; `[N, A]` its neighbour if it has one, else the set."""
         source, found = self._locate(values)
         if not found.any():
             return found, values
