@@ -20,10 +20,10 @@ Key = jax.Array
 class StartStates(NamedTuple):
     """Start states that were drawn in advance, so that a step only picks from them.
 
-    If more episodes end than there are start states, the states are used again.
+    Each environment has its own; if it begins more episodes than it has start states, it uses them again.
 
-    states, attributes: `[N, ...]`.
-    used: how many of them have begun an episode.
+    states, attributes: `[rounds * B, ...]`; those of environment b are at b, b + B, b + 2 B, …
+    used: `[B]` how many of them have begun an episode.
     """
 
     states: Any
@@ -38,8 +38,8 @@ def draw_start_states(
     count = rounds * num_envs
     states = divided(jax.vmap(env.reset)(jax.random.split(key, count)), count)
     attributes = jax.vmap(env.describe)(states) if detector is None else _detected(env, detector, states, num_envs)
-    # Any environment may take any start state.
-    return StartStates(*replicated((states, attributes)), jnp.zeros((), jnp.int32))
+    # On every device, since those of an environment may have been drawn on another one.
+    return StartStates(*replicated((states, attributes)), jnp.zeros(num_envs, jnp.int32))
 
 
 def _detected(env: PureEnvironment, detector: AttributeDetector, states: Any, num_envs: int) -> jax.Array:
@@ -59,7 +59,7 @@ def start_pure(
     states = divided(states, num_envs)
     age, memory = jnp.zeros(num_envs, jnp.int32), actor.begin(num_envs, key=key)
     episodes = Episodes(states, jax.vmap(env.observe)(states), attributes, age, memory)
-    return episodes, starts._replace(used=starts.used + num_envs)
+    return episodes, starts._replace(used=starts.used + 1)
 
 
 def scan_steps(
@@ -96,11 +96,11 @@ def scan_steps(
             truncated,
             outcome,
         )
-        place = starts.used + jnp.cumsum(over, dtype=jnp.int32) - 1
+        place = jnp.arange(num_envs) + starts.used * num_envs
         fresh = jax.tree.map(lambda leaf: leaf[place % leaf.shape[0]], (starts.states, starts.attributes))
         states, attributes = where_batch(over, fresh, (states, timestep.attributes))
         after = Episodes(states, jax.vmap(env.observe)(states), attributes, jnp.where(over, 0, age), memory)
-        starts = starts._replace(used=starts.used + jnp.sum(over, dtype=jnp.int32))
+        starts = starts._replace(used=starts.used + over.astype(jnp.int32))
         return (after, starts), Bundle.of(trajectories)
 
     episodes = divided(episodes._replace(age=jnp.asarray(episodes.age)), num_envs)
