@@ -85,17 +85,11 @@ def sum_of_rows(rows: Float[jax.Array, "rows width"], words: Int[jax.Array, "N K
 def sum_at_once(rows: Float[jax.Array, "rows width"], words: Int[jax.Array, "N K"]) -> Float[jax.Array, "N width"]:
     """`sum_of_rows` in a single call, as is best on an accelerator.
 
-    The words are stored before: the call would otherwise compute each of them once for every column. The rows are
-    padded: a width of 100 takes five times as long as one of 128.
+    As a sum of K arrays, since a reduction over an axis of K takes eight times as long. The words are stored before:
+    the call would otherwise compute each of them once for every column.
     """
-    width = rows.shape[1]
-    padded = jnp.pad(rows, ((0, 0), (0, -width % LANES)))
-    padded, words = jax.lax.optimization_barrier((padded, words))
-    return padded[words].sum(axis=1)[:, :width]
-
-
-LANES = 32
-"""Columns that a GPU reads together."""
+    words = jax.lax.optimization_barrier(words)
+    return reduce(jnp.add, (rows[words[:, place]] for place in range(words.shape[1])))
 
 
 def sum_by_position(rows: Float[jax.Array, "rows width"], words: Int[jax.Array, "N K"]) -> Float[jax.Array, "N width"]:
