@@ -60,7 +60,7 @@ WRONG: dict[str, Callable[[], Any]] = {
     "phases: edges that are floats": lambda: goal_values(GRAPH, jnp.zeros(2)),
     "phases: a single packed set": lambda: GRAPH.locate(jnp.zeros(1, jnp.uint32)),
     "phases: weights of other edges": lambda: alias_tables(TWO, np.ones(3), 1),
-    "transitions: sets that are not packed": lambda: TABLE.knows(np.zeros((2, 1), np.int64)),
+    "transitions: sets that are not packed": lambda: TABLE.successors(np.zeros((2, 1), np.int64)),
     "transitions: a single packed set": lambda: TABLE.successors(np.zeros(1, np.uint32)),
     "planning: sets that are not numbers": lambda: Graph(TABLE).to_sets(np.zeros(2)),
     "planning: pairs of different lengths": lambda: Graph(TABLE).attempt_steps(TWO, THREE),

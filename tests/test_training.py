@@ -205,7 +205,7 @@ def test_a_resumed_run_keeps_its_settings(option: str, value: Any, tmp_path: Pat
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        (lambda: TrainConfig(estimator="guess"), "no estimator 'guess'.*There are: ratio, posterior, alike, visits"),
+        (lambda: TrainConfig(estimator="guess"), "no estimator 'guess'.*There are: ratio, posterior, visits"),
         (lambda: replace(TINY.explore, bonus="big"), "no bonus 'big'"),
         (lambda: replace(TINY.explore, policy="bold"), "no exploration policy 'bold'"),
         (lambda: replace(TINY.practise, steps=0), r"PractiseConfig\.steps must be greater than zero"),

@@ -141,7 +141,6 @@ STARCRAFT = TrainConfig(
         rollout_length=50,
         rollouts_per_epoch=10,
     ),
-    estimator="alike",
 )
 """The paper's bonus, t_max and steps of exploration, for a GPU; an epoch is one episode long. There are more edges than
 can be attempted often, and what is built cannot be undone: practice follows plans, and takes more than the paper's 14 M

@@ -13,7 +13,7 @@ from attribute_planner.phases.attempt_batch import attempt_batch, hindsight
 from attribute_planner.phases.attempt_counts import count_attempts, ended_attempts, log_attempts
 from attribute_planner.phases.attempts import Attempt, AttemptInfo, Outcome, ReachNeighbours
 from attribute_planner.phases.device_graph import device_graph
-from attribute_planner.transitions.table import UNKNOWN
+from attribute_planner.transitions.numbering import UNKNOWN
 from tests.probes import RING, numbers, table_of, with_drawn_weights
 
 LINE = table_of(numbers(4), [((0,), (1,), 1.0), ((1,), (2,), 1.0), ((2,), (3,), 1.0)])

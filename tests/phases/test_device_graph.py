@@ -18,7 +18,8 @@ from attribute_planner.phases.device_graph import (
     hash_slots,
 )
 from attribute_planner.transitions.counting import TransitionCounts
-from attribute_planner.transitions.table import UNKNOWN, TransitionTable, table_of_counts
+from attribute_planner.transitions.numbering import UNKNOWN
+from attribute_planner.transitions.table import TransitionTable, table_of_counts
 from tests.probes import numbers
 
 WIDE = AttributeSpace(tuple(Attribute(f"a{i}", range(2**16)) for i in range(5)))

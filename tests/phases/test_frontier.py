@@ -12,7 +12,8 @@ from attribute_planner.environments.vector_env import PureVectorEnv
 from attribute_planner.models.distributions import Categorical
 from attribute_planner.models.policy import PolicyOutput
 from attribute_planner.phases.frontier import CAREFUL, frontier_explorer, next_to_unseen, rarity, worth_exploring
-from attribute_planner.transitions.table import UNKNOWN, TransitionTable
+from attribute_planner.transitions.numbering import UNKNOWN
+from attribute_planner.transitions.table import TransitionTable
 from tests.probes import Oracle, numbers, table_of
 
 LENGTH = 6

@@ -16,7 +16,7 @@ from attribute_planner.phases.goal_sampling import (
     plan_to_far_sets,
     plan_to_learnable_sets,
 )
-from attribute_planner.transitions.table import UNKNOWN
+from attribute_planner.transitions.numbering import UNKNOWN
 from tests.probes import RING, TINY, numbers, table_of
 
 LINE = table_of(numbers(4), [((0,), (1,), 1.0), ((1,), (2,), 1.0), ((2,), (3,), 1.0), ((0,), (3,), 0.1)])
@@ -125,7 +125,7 @@ def test_what_sometimes_succeeds_is_pursued_more_often_than_what_never_or_always
 
 @pytest.mark.slow
 def test_an_agent_that_practised_along_plans_reaches_its_goals():
-    config = replace(TINY, practise=replace(TINY.practise, goal_sampling="planned"), estimator="alike")
+    config = replace(TINY, practise=replace(TINY.practise, goal_sampling="planned"))
     agent = algorithm.train(RING, config, key=jax.random.key(0))
     assert agent.table.spent is not None
     # In the ring every attempt takes one step.

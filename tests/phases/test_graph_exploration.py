@@ -4,7 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from attribute_planner.phases.graph_exploration import DISCOUNT, SHARPNESS, draw_weights, edge_values, exploration_graph
-from attribute_planner.transitions.table import UNKNOWN
+from attribute_planner.transitions.numbering import UNKNOWN
 from tests.probes import numbers, table_of
 
 FORK = table_of(numbers(5), [((0,), (1,), 1.0), ((0,), (2,), 1.0), ((1,), (3,), 1.0), ((2,), (4,), 1.0)])

@@ -14,7 +14,8 @@ from attribute_planner.planning.episode import ON_THE_WAY
 from attribute_planner.planning.lookahead import Option, Options, best_option, consider, numbers_of
 from attribute_planner.planning.plan import Planner
 from attribute_planner.planning.posterior import Posterior
-from attribute_planner.transitions.table import UNKNOWN, TransitionTable
+from attribute_planner.transitions.numbering import UNKNOWN
+from attribute_planner.transitions.table import TransitionTable
 from tests.probes import Oracle, numbers, partial_goal, table_of
 
 HERE, BESIDE, GOAL, ELSEWHERE = range(4)

@@ -4,7 +4,8 @@ from attribute_planner.attributes import Attribute, AttributeSpace, goal_from_na
 from attribute_planner.planning.nearest_set import nearest_set, nearest_target, same_change
 from attribute_planner.planning.plan import Planner
 from attribute_planner.planning.posterior import Posterior, Target
-from attribute_planner.transitions.table import UNKNOWN, TransitionTable
+from attribute_planner.transitions.numbering import UNKNOWN
+from attribute_planner.transitions.table import TransitionTable
 from tests.probes import numbers, partial_goal, table_of
 
 SPACE = AttributeSpace(

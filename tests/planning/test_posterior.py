@@ -7,8 +7,8 @@ from attribute_planner.environments.spaces import MixedAction
 from attribute_planner.planning import posterior as posterior_module
 from attribute_planner.planning.episode_model import EpisodeModel
 from attribute_planner.planning.plan import Planner
-from attribute_planner.planning.posterior import Posterior, Published
-from attribute_planner.transitions.table import UNKNOWN
+from attribute_planner.planning.posterior import Posterior, Published, StateMemory
+from attribute_planner.transitions.numbering import UNKNOWN
 from tests.probes import numbers, partial_goal, table_of
 
 TABLE = table_of(
@@ -205,3 +205,41 @@ def test_what_an_episode_learned_ends_with_it():
     assert target_of(first, 0) == 2
     assert target_of(Posterior(planner, GOAL), 0) == 1
     np.testing.assert_array_equal(planner.distances(GOAL).cost, before)
+
+
+def test_what_the_state_told_of_a_set_is_remembered():
+    """From 0 the way by 1 is the best; where 1 was seen in a state from which nothing leads on, it is that by 2."""
+    seen = posterior(EpisodeModel(aliasing=1.0))
+    assert target_of(seen, 0) == 1
+    seen.next_target(at(1), LEFT, success=lambda edges, targets, c: c * 0.01)
+    assert target_of(seen, 0) == 2
+
+
+def test_what_does_not_persist_is_forgotten():
+    memory = StateMemory(persistence=1.0)
+    for visit in range(20):
+        for number in (3, 4):
+            memory.seen(number, np.array([0.5, -0.5]) * (1 if number == 3 else (-1) ** visit))
+    (_, steady), (_, changing) = memory.expected()
+    assert np.abs(steady).max() == np.abs(changing).max() < 0.1
+
+
+def test_what_persists_is_expected_again():
+    memory = StateMemory(persistence=0.0)
+    memory.seen(3, np.array([0.9, -0.9]))
+    memory.seen(3, np.array([0.9, -0.9]))  # still there
+    assert all((surplus == 0).all() for _, surplus in memory.expected())
+    for number in (4, 3, 4, 3):
+        memory.seen(number, np.array([0.9, -0.9]))
+    assert all(np.abs(surplus).min() > 0.6 for _, surplus in memory.expected())
+
+
+def test_a_detour_is_worth_less_than_the_way_itself():
+    """A long attempt that has just the time that is left is better than to walk away and come back to it."""
+    table = table_of(numbers(3), [((0,), (1,), 0.999), ((1,), (0,), 0.999), ((0,), (2,), 0.6), ((1,), (2,), 0.5)])
+    to_goal = np.isin(table.target, [2])
+    table = replace(table, spent=np.where(to_goal, 40.0, 1.0) * table.attempts)
+    for left in (200.0, 60.0, 45.0, 20.0):
+        seen = Posterior(Planner(table, 200.0), partial_goal([2]))
+        target = seen.next_target(at(0), left)
+        assert target is not None and target.values.tolist() == [2]

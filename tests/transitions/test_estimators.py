@@ -1,5 +1,7 @@
 """Each estimator on the same three transitions, by hand."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,6 @@ from attribute_planner.transitions.estimators import (
     WEIGHTS,
     Statistics,
     fitted_weight,
-    grouped_posterior_mean,
     posterior_mean,
     success_ratio,
     visit_frequency,
@@ -23,31 +24,49 @@ def statistics(
     visits: tuple[float, ...] = (1, 3, 2),
     attempts: tuple[float, ...] = (4, 0, 8),
     successes: tuple[float, ...] = (1, 0, 8),
-    change: tuple[int, ...] = (0, 1, 0),
+    groups: tuple[tuple[int, ...], ...] = (),
 ) -> Statistics:
-    """Two transitions out of set 0 and one out of set 2; the first and the last make the same change."""
+    """Two transitions out of set 0 and one out of set 2."""
     source = np.array([0, 0, 2])
     seen, tried, arrived = (np.array(each, float) for each in (visits, attempts, successes))
-    return Statistics(3, source, seen, tried, arrived, lambda: np.array(change))
+    return Statistics(3, source, seen, tried, arrived, lambda: tuple(map(np.array, groups)))
 
 
 def test_the_ratio_is_successes_over_attempts_and_zero_without_attempts():
     assert success_ratio(statistics()).tolist() == [0.25, 0.0, 1.0]
 
 
-def test_the_posterior_mean_starts_from_the_success_rate_of_all_attempts():
-    observed, prior = statistics(), 10 / 14  # (9 + 1) / (12 + 2)
+def test_the_posterior_mean_starts_from_the_success_rate_of_the_others():
+    observed = statistics()
+    prior = np.array([(8 + 1) / (8 + 2), (9 + 1) / (12 + 2), (1 + 1) / (4 + 2)])
     weight = fitted_weight(observed.attempts, observed.successes, prior)
-    expected = [(1 + weight * prior) / (4 + weight), prior, (8 + weight * prior) / (8 + weight)]
+    expected = [(1 + weight * prior[0]) / (4 + weight), prior[1], (8 + weight * prior[2]) / (8 + weight)]
     assert posterior_mean(observed) == pytest.approx(expected)
 
 
-def test_the_grouped_posterior_mean_starts_from_the_success_rate_of_the_same_change():
-    observed, overall = statistics(), 10 / 14
-    group, other = (9 + 2 * overall) / 14, overall
-    weight = fitted_weight(observed.attempts, observed.successes, np.array([group, other, group]))
-    expected = [(1 + weight * group) / (4 + weight), other, (8 + weight * group) / (8 + weight)]
-    assert grouped_posterior_mean(observed) == pytest.approx(expected)
+def test_a_transition_that_was_not_attempted_is_estimated_from_its_group():
+    """Groups of 100 transitions: nearly all attempts of the first succeed, and hardly any of the second."""
+    group, tried = np.repeat([0, 1], 100), np.tile([20.0] * 99 + [0.0], 2)
+    arrived = tried * np.where(group == 0, 0.95, 0.1)
+    observed = Statistics(200, np.arange(200), tried, tried, arrived, lambda: (group,))
+    assert posterior_mean(observed)[[99, 199]] == pytest.approx([0.95, 0.1], abs=0.01)
+    ungrouped = replace(observed, groups=tuple)
+    assert posterior_mean(ungrouped)[[99, 199]] == pytest.approx([0.525, 0.525], abs=0.01)
+
+
+def test_groups_that_say_nothing_change_nothing():
+    random = np.random.default_rng(0)
+    tried = random.integers(1, 30, 1000).astype(float)
+    arrived = random.binomial(tried.astype(int), random.beta(8, 2, 1000)).astype(float)
+    alone = Statistics(1000, np.arange(1000), tried, tried, arrived, tuple)
+    grouped = replace(alone, groups=lambda: (random.integers(0, 100, 1000),))
+    assert np.abs(posterior_mean(grouped) - posterior_mean(alone)).mean() < 0.02
+
+
+def test_a_group_of_one_is_the_transition_itself():
+    alone = statistics()
+    singles = replace(alone, groups=lambda: (np.arange(3),))
+    assert posterior_mean(singles) == pytest.approx(posterior_mean(alone), abs=0.05)
 
 
 @pytest.mark.parametrize("weight", [1.0, 30.0, 1000.0])
@@ -67,7 +86,7 @@ def test_without_counts_the_prior_has_its_usual_weight():
 def test_differences_that_chance_explains_vanish():
     attempts = np.full(1000, 400.0)
     successes = np.random.default_rng(0).binomial(400, 0.995, 1000).astype(float)
-    observed = Statistics(1000, np.arange(1000), attempts, attempts, successes, lambda: np.zeros(1000, int))
+    observed = Statistics(1000, np.arange(1000), attempts, attempts, successes, tuple)
     assert np.ptp(successes / attempts) > 0.015 > 15 * np.ptp(posterior_mean(observed))
 
 
@@ -96,7 +115,7 @@ def test_estimates_are_probabilities(name):
         assert ((estimate >= 0) & (estimate <= 1)).all()
 
 
-@pytest.mark.parametrize("name", ["ratio", "posterior", "alike"])
+@pytest.mark.parametrize("name", ["ratio", "posterior"])
 def test_estimates_converge_to_the_success_rate(name):
     many = (1e6, 1e6, 1e6)
     observed = statistics(attempts=many, successes=(1e5, 5e5, 9e5))
@@ -105,7 +124,7 @@ def test_estimates_converge_to_the_success_rate(name):
 
 def test_without_any_attempt_every_transition_is_as_likely_as_not():
     none = statistics(attempts=(0, 0, 0), successes=(0, 0, 0))
-    assert posterior_mean(none).tolist() == grouped_posterior_mean(none).tolist() == [0.5, 0.5, 0.5]
+    assert posterior_mean(none).tolist() == [0.5, 0.5, 0.5]
 
 
 def unneeded_turns(count: int) -> int:

@@ -36,10 +36,6 @@ def test_a_table_is_a_transition_model():
         TransitionModel()  # pyright: ignore[reportAbstractUsage]
 
 
-def test_known_sets():
-    assert table_with({(0, 1): 0.5}).knows(words([0, SETS, 1])).tolist() == [True, False, True]
-
-
 @given(edges, st.lists(st.integers(0, SETS), max_size=5))
 def test_successors_are_the_edges_of_the_table(edges, asked):
     table = table_with(edges)

@@ -43,9 +43,6 @@ class PairStatistics(PractisedTransitions):
         steps = np.ones(len(success))
         return Listing(self.space, words, source, target, visits, attempts, successes, success, lambda: steps)
 
-    def knows(self, words: np.ndarray) -> np.ndarray:
-        return self.listing().knows(words)
-
     def successors(self, words: np.ndarray) -> Successors:
         return self.listing().successors(words)
 

@@ -6,10 +6,9 @@ import pytest
 
 from attribute_planner.attributes import Attribute, AttributeSpace
 from attribute_planner.errors import UnknownNameError
-from attribute_planner.transitions import table as table_module
 from attribute_planner.transitions.counting import TransitionCounts
-from attribute_planner.transitions.estimators import fitted_weight
-from attribute_planner.transitions.table import UNKNOWN, TransitionTable, table_of_counts
+from attribute_planner.transitions.numbering import UNKNOWN
+from attribute_planner.transitions.table import TransitionTable, table_of_counts
 from tests.probes import numbers, partial_goal, table_of
 
 SPACE = AttributeSpace((Attribute("lamp"), Attribute("n", range(4))))
@@ -63,16 +62,12 @@ def test_partial_goals_are_satisfied_by_all_sets_that_match(table: TransitionTab
     assert table.satisfying(partial_goal([0, 3])).tolist() == []
 
 
-def test_edges_that_change_the_same_help_each_other_out():
+def test_steps_of_edges_that_change_the_same_help_each_other_out():
     """0 → 1 and 1 → 2 both add one; 2 → 0 takes two away."""
     ends = np.array([0, 1, 2], np.int32), np.array([1, 2, 0], np.int32)
     words, seen = np.arange(3, dtype=np.uint32)[:, None], np.ones(3)
     tried, taken = np.array([8.0, 0, 2]), np.array([8.0, 0, 0])
-    table = TransitionTable(numbers(3), words, *ends, seen, tried, taken, "alike", spent=np.array([16.0, 0, 20]))
-    # All together: 9 / 12. Those that add one: (8 + 2 · ¾) / 10 = 0.95; the other one: (0 + 2 · ¾) / 4 = 3/8.
-    weight = fitted_weight(tried, taken, np.array([0.95, 0.95, 0.375]))
-    expected = [(8 + weight * 0.95) / (8 + weight), 0.95, weight * 0.375 / (2 + weight)]
-    np.testing.assert_allclose(table.probability, expected)
+    table = TransitionTable(numbers(3), words, *ends, seen, tried, taken, spent=np.array([16.0, 0, 20]))
     # An attempt took 3.6 steps on average; one that adds one (16 + 3.6) / 9, worth two attempts.
     usual = (16 + 3.6) / 9
     np.testing.assert_allclose(table.duration, [(16 + 2 * usual) / 10, usual, (20 + 2 * (23.6 / 3)) / 4])
@@ -130,20 +125,6 @@ def test_many_sets_are_found_at_once():
     found = table.numbers_of(np.asarray(space.pack(wanted)))
     assert found.tolist() == [UNKNOWN, *(table.number_of(values) for values in wanted[1:])]
     assert table.values[found[1:], 0].tolist() == [7, 2499, 0]
-
-
-def test_transitions_with_the_same_change_are_a_group(monkeypatch: pytest.MonkeyPatch):
-    space = AttributeSpace((Attribute("n", range(5)), Attribute("m", range(3)), Attribute("lamp")))
-    random = np.random.default_rng(0)
-    ends = np.stack([random.integers(0, space.sizes, (60, 3)), random.integers(0, space.sizes, (60, 3))], axis=1)
-    edges = {(tuple(one), tuple(other)): 0.5 for one, other in ends.tolist() if one != other}
-    table = table_of(space, [(*ends, c) for ends, c in edges.items()])
-    change = table.values[table.target] - table.values[table.source]
-    same = (change[:, None] == change[None]).all(axis=-1)
-    for largest in (table_module.LARGEST_NUMBER, 0):
-        monkeypatch.setattr(table_module, "LARGEST_NUMBER", largest)
-        group = table_module.changes_of(table)
-        np.testing.assert_array_equal(group[:, None] == group[None], same)
 
 
 def test_sets_are_found_by_their_values_also_in_several_words():

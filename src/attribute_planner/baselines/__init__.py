@@ -15,7 +15,6 @@ from attribute_planner.baselines import (
     option_critic,
     policy_gradient,
 )
-from attribute_planner.baselines.training_distribution import TRAINING_DISTRIBUTIONS
 from attribute_planner.data.trajectories import Actor
 
 
@@ -25,20 +24,18 @@ class Baseline:
 
     train: `train(env, training_distribution, config, *, key, watch=no_callback)` returns the trained actor.
     config: the dataclass of its settings.
-    training_distributions: those that it supports.
     """
 
     train: Callable[..., Actor]
     config: type[Any]
-    training_distributions: tuple[str, ...]
 
 
 BASELINES: dict[str, Baseline] = {
-    "reinforce": Baseline(policy_gradient.train, policy_gradient.ReinforceBaselineConfig, TRAINING_DISTRIBUTIONS),
-    "ppo": Baseline(policy_gradient.train, policy_gradient.PPOBaselineConfig, TRAINING_DISTRIBUTIONS),
-    "actor-critic": Baseline(actor_critic.train, actor_critic.ActorCriticConfig, TRAINING_DISTRIBUTIONS),
-    "option-critic": Baseline(option_critic.train, option_critic.OptionCriticConfig, TRAINING_DISTRIBUTIONS),
-    "inverse": Baseline(inverse.train, inverse.InverseBaselineConfig, inverse.INVERSE_DISTRIBUTIONS),
-    "hindsight-dqn": Baseline(hindsight_dqn.train, hindsight_dqn.HindsightDQNConfig, TRAINING_DISTRIBUTIONS),
-    "goal-cloning": Baseline(goal_cloning.train, goal_cloning.GoalCloningConfig, TRAINING_DISTRIBUTIONS),
+    "reinforce": Baseline(policy_gradient.train, policy_gradient.ReinforceBaselineConfig),
+    "ppo": Baseline(policy_gradient.train, policy_gradient.PPOBaselineConfig),
+    "actor-critic": Baseline(actor_critic.train, actor_critic.ActorCriticConfig),
+    "option-critic": Baseline(option_critic.train, option_critic.OptionCriticConfig),
+    "inverse": Baseline(inverse.train, inverse.InverseBaselineConfig),
+    "hindsight-dqn": Baseline(hindsight_dqn.train, hindsight_dqn.HindsightDQNConfig),
+    "goal-cloning": Baseline(goal_cloning.train, goal_cloning.GoalCloningConfig),
 }

@@ -72,22 +72,26 @@ def time_runs_out(model: TransitionModel, asked: Sequence[Asked]) -> str:
 def furthest_set(graph: Graph, start: int) -> tuple[int, float]:
     """The set that is most steps away from a set, by the quickest way, and these steps.
 
-    Transitions that mostly fail count as one step: the steps of their attempts say little about how long they take.
-    Those that were never observed, only pursued past other sets, lead no further than the ones that they consist of.
+    Transitions that were never observed, only pursued past other sets, lead no further than those that they consist of.
     """
     listing = graph.listing
     possible = (listing.probability > 0) & (listing.visits > 0)
-    steps = np.where(listing.probability > RELIABLE, np.maximum(listing.steps, 1.0), 1.0)[possible]
+    steps = least_steps(listing)[possible]
     ends = (listing.source[possible], listing.target[possible])
     away = dijkstra(csr_array((steps, ends), shape=(listing.num_nodes,) * 2), indices=start)
     away[~np.isfinite(away)] = -1.0
     return int(away.argmax()), float(away.max())
 
 
+def least_steps(listing: Listing) -> np.ndarray:
+    """The steps of each transition that its attempts tell of; 1 if these mostly failed, which takes long."""
+    return np.where(listing.probability > RELIABLE, np.maximum(listing.steps, 1.0), 1.0)
+
+
 def expected_steps(graph: Graph, each: Asked) -> float:
     """Expected environment steps of a plan, if every transition succeeds."""
     path = np.array(each.plan.path)
-    return float(graph.attempt_steps(path[:-1], path[1:]).sum()) if len(path) > 1 else 0.0
+    return float(least_steps(graph.listing)[graph.listing.edges_between(path[:-1], path[1:])].sum())
 
 
 def end_of_the_way(graph: Graph, start: int, goal_values: np.ndarray, wanted: np.ndarray) -> int:

@@ -10,6 +10,7 @@ from attribute_planner.diagnosis.finding import Finding
 from attribute_planner.diagnosis.tasks import Asked
 from attribute_planner.diagnosis.wording import attempts_words, percent
 from attribute_planner.transitions.model import Listing
+from attribute_planner.transitions.similar import changes_of
 
 MIN_IMPORTANCE = 0.02
 """Transitions that fail a smaller share of the goals are not reported."""
@@ -79,10 +80,13 @@ def weak_edges(weak: Sequence[WeakChange]) -> list[Finding]:
 
 
 def cautious_success(listing: Listing) -> np.ndarray:
-    """`[E]` the chance of success, a half for an edge that was never tried; c_π if edges share their evidence."""
-    if listing.shares_evidence or not listing.attempts.any():
+    """`[E]` the chance of success; without attempts, it is that of the same change elsewhere, or a half."""
+    if not listing.attempts.any():
         return listing.probability
-    return np.minimum((listing.successes + 1) / (listing.attempts + 2), 1.0)
+    group = changes_of(listing)
+    attempts, successes = (np.bincount(group, weights=each)[group] for each in (listing.attempts, listing.successes))
+    elsewhere = (successes - listing.successes + 1) / (attempts - listing.attempts + 2)
+    return np.minimum((listing.successes + 2 * elsewhere) / (listing.attempts + 2), 1.0)
 
 
 def _words(listing: Listing, edge: int, *, rest: bool = False) -> str:

@@ -27,7 +27,10 @@ EPISODES = 32
 """Episodes of a measurement, at most; one for each environment of practice if those are fewer."""
 
 SHARE = 0.03
-"""Largest share of the time that measurements take, those of all seeds that train together."""
+"""Largest share of the time that measurements take, those of all seeds that train together; but see `WITHOUT`."""
+
+WITHOUT = 0.25
+"""Largest share of practice without a measurement: an old one says little."""
 
 FIRST_AFTER = 20.0
 """Seconds of training before the first measurement, whose duration is not known yet."""
@@ -41,12 +44,15 @@ class GoalMeter:
 
     def __init__(self, env: Environment, config: TrainConfig, *, key: Key) -> None:
         self.env, self._config, self._key = env, config, key
-        self._started, self._seconds, self._last_seconds = time.monotonic(), 0.0, 0.0
+        self._started, self._seconds, self._last_seconds, self._done = time.monotonic(), 0.0, 0.0, 0.0
 
     def measure_if_due(self, progress: Progress) -> dict[str, Any]:
         """The metrics of a measurement; empty if none is due, or nothing can act yet."""
         practised = progress.practised
-        if practised is None or not self._is_due():
+        if practised is None:
+            return {}
+        done = practised.steps / max(self._config.practise.steps, 1)
+        if not self._is_due(done):
             return {}
         began = time.monotonic()
         agent = agent_so_far(self.env, self._config, progress)
@@ -56,11 +62,14 @@ class GoalMeter:
         episodes = pursue_random_goals(agent, count, key=jax.random.fold_in(self._key, practised.epoch))
         self._last_seconds = time.monotonic() - began
         self._seconds += self._last_seconds
+        self._done = done
         return metrics_of(episodes)
 
-    def _is_due(self) -> bool:
-        """Whether another measurement like the last one stays within its share of the time."""
+    def _is_due(self, done: float) -> bool:
+        """Whether another measurement like the last one stays within its share of the time, or the last one is old."""
         elapsed = time.monotonic() - self._started
+        if elapsed >= FIRST_AFTER and done - self._done >= WITHOUT:
+            return True
         return elapsed >= FIRST_AFTER and self._seconds + self._last_seconds <= SHARE / num_together() * elapsed
 
 

@@ -1,7 +1,7 @@
 """The posterior of an episode: the table, updated by the outcomes of attempts (docs/execution.md)."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import jax
@@ -34,13 +34,42 @@ class Target(NamedTuple):
     probability: float
 
 
+class StateMemory:
+    """What the state told of the transitions of each set when the agent was there, as the difference to c_π.
+
+    When it comes back, the state may be the same, such as the floor on which a passenger waits, or another one, such
+    as the cell of a region. How much of the difference persists is measured in the episode, by least squares.
+
+    persistence: the share that is expected to persist before any set was seen twice.
+    """
+
+    def __init__(self, persistence: float) -> None:
+        self._surplus: dict[int, np.ndarray] = {}
+        self._here = UNKNOWN
+        self._repeated, self._squares = persistence, 1.0
+
+    def seen(self, number: int, surplus: Float[np.ndarray, " K"]) -> None:
+        """The agent is in a set, and its transitions are more likely than c_π says by a surplus."""
+        if number != self._here and number in self._surplus:
+            before = self._surplus[number]
+            self._repeated += float(before @ surplus)
+            self._squares += float(before @ before)
+        self._here, self._surplus[number] = number, surplus
+
+    def expected(self) -> Iterator[tuple[int, Float[np.ndarray, " K"]]]:
+        """The sets that were seen, and the surplus that is expected there."""
+        persistence = min(max(self._repeated / self._squares, 0.0), 1.0)
+        return ((number, persistence * surplus) for number, surplus in self._surplus.items())
+
+
 class Posterior:
     """The evidence of one episode, and the values that follow from it and from a planner's distances to the goal.
 
-    A failed attempt lowers the probability of the transition, and the values of sets whose path takes it. Leaving a set
-    lowers its value: a good path visits no set twice, so if the agent returns to a set, the path from there did not
-    work. An action that was already taken from the same set also has a lower probability: if two actions lead to the
-    same set, the other one may lead to another of its states.
+    A failed attempt lowers the probability of the transition, and the values of sets whose path takes it. What the
+    state told of the transitions of a set is remembered. With lookahead, leaving a set lowers its value: a good path
+    visits no set twice, so if the agent returns to a set, the path from there did not work. An action that was already
+    taken from the same set also has a lower probability: if two actions lead to the same set, the other one may lead
+    to another of its states.
 
     replans: whether failures change the values of other sets than that in which they happened.
     """
@@ -51,8 +80,9 @@ class Posterior:
         self._planner, self._model, self._goal = planner, model, goal
         self._distances = planner.distances(goal)
         self._replans = replans and planner.listing.num_edges <= MOST_REPLANNED
-        self._news = False
+        self._news, self._left = False, planner.graph.horizon
         self._failures: dict[bytes, list[tuple[np.ndarray, float]]] = {}
+        self._state = StateMemory(model.aliasing)
         self._departures: Counter[int] = Counter()
         self._taken: dict[bytes, list[Any]] = {}
 
@@ -104,11 +134,19 @@ class Posterior:
         departures = np.array([self._departures.get(number, 0) for number in numbers.tolist()], float)
         return np.where(departures > 0, self._model.attempt(value, departures), value)
 
+    def _now(self, left: float) -> None:
+        """So many steps remain: the ways to the goal are searched again when these are half of those searched for."""
+        if np.isfinite(self._left):
+            self._left = max(left, 1.0)
+            self._news |= self._replans and left < self._distances.graph.horizon / 2
+
     def _ways(self) -> Distances:
-        """The ways to the goal, given the failures so far."""
+        """The ways to the goal, given the failures so far and the states that were seen."""
         if self._news:
-            graph, listing = self._planner.graph, self._planner.listing
+            listing = self._planner.listing
             success = listing.probability.copy()
+            for number, surplus in self._state.expected():
+                success[listing.edges_of(number)] += surplus
             for source, failed in self._failures.items():
                 values = np.frombuffer(source, failed[0][0].dtype)
                 number = listing.number_of(values)
@@ -116,7 +154,7 @@ class Posterior:
                     row = listing.edges_of(number)
                     failures = self.failures(values, listing.values_of(listing.target[row]))
                     success[row] = self._model.attempt(success[row], failures)
-            self._distances, self._news = Graph(listing, graph.horizon, success).to_goal(self._goal), False
+            self._distances, self._news = Graph(listing, self._left, success).to_goal(self._goal), False
         return self._distances
 
     def next_target(
@@ -134,13 +172,17 @@ class Posterior:
         listing, number = self._planner.listing, self._planner.listing.number_of(values)
         if number == UNKNOWN or self._distances.successor[number] == UNKNOWN:
             return None
+        self._now(left)
         row = listing.edges_of(number)
         numbers, c, steps = listing.target[row], listing.probability[row], np.maximum(listing.steps[row], 1.0)
         targets = listing.values_of(numbers)
         failed = self.failures(values, targets) if failures is None else failures(targets)
-        c = c if success is None else success(row, targets, c)
-        reached = self._model.attempt(c, failed)
-        best = int(np.argmax(reached * self.value(numbers, np.maximum(left - steps, 1.0))))
+        if success is not None:
+            now = success(row, targets, c)
+            self._state.seen(number, now - c)
+            self._news, c = self._replans, now
+        in_time = self._distances.graph.in_time(steps, left)
+        best = int(np.argmax(self._model.attempt(c, failed) * in_time * self._ways().value(numbers, left)))
         return Target(targets[best], float(c[best]))
 
 

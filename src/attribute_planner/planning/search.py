@@ -62,11 +62,11 @@ class Distances:
     def value(self, numbers: Int[np.ndarray, " K"], left: Float[np.ndarray, " K"] | float) -> Float[np.ndarray, " K"]:
         """The probability of reaching the goal in time, with `left` steps remaining; 0 for unknown sets (−1)."""
         cost = self.cost[numbers]
-        if np.isfinite(self.graph.horizon):
-            steps = self.steps[numbers]
-            late = np.where(steps > 0, steps / np.maximum(left, 1e-9), 0.0)
-            cost = cost - steps / self.graph.horizon + late
-        return np.where(numbers < 0, 0.0, np.exp(-cost))
+        if not np.isfinite(self.graph.horizon):
+            return np.where(numbers < 0, 0.0, np.exp(-cost))
+        steps = self.steps[numbers]
+        success = np.exp(steps / self.graph.horizon - cost)
+        return np.where(numbers < 0, 0.0, success * self.graph.in_time(steps, left))
 
 
 class Graph:
@@ -92,6 +92,12 @@ class Graph:
         cost = edge_cost(self.probability, steps, self.horizon)
         cost += TIE_BREAKER
         return cost
+
+    def in_time(self, steps: Float[np.ndarray, " K"], left: Float[np.ndarray, " K"] | float) -> Float[np.ndarray, " K"]:
+        """The probability that so many steps are in time, with `left` steps remaining; 1 if durations are ignored."""
+        if not np.isfinite(self.horizon):
+            return np.ones(len(steps))
+        return np.exp(-np.where(steps > 0, steps / np.maximum(left, 1e-9), 0.0))
 
     def attempt_steps(self, source: Int[np.ndarray, " B"], target: Int[np.ndarray, " B"]) -> Float[np.ndarray, " B"]:
         """Steps of attempts at transitions that exist."""

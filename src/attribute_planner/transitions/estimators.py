@@ -1,9 +1,9 @@
 """Estimators of c_π: from attempts and successes of each transition to the probability that an attempt arrives.
 
-A posterior mean lies between what was counted and a prior: the success rate of other transitions. How many attempts the
-prior is worth depends on the environment. Where transitions differ by no more than chance explains, it is worth many,
-and the estimates become equal; where they differ, few. This weight is fitted to the counts (empirical Bayes), so that
-plans are not diverted by differences that are noise.
+A posterior mean lies between what was counted and a prior: the success rate of similar transitions. How many attempts
+the prior is worth depends on the environment. Where similar transitions differ by no more than chance explains, it is
+worth many, and the estimates become equal; where they differ, few. This weight is fitted to the counts (empirical
+Bayes), so that plans are not diverted by differences that are noise.
 """
 
 from collections.abc import Callable
@@ -27,9 +27,10 @@ WEIGHT_DEVIATION = 3.0
 FITTED_EDGES = 20_000
 """The weight is fitted to at most this many transitions, evenly spaced."""
 
+
 UNSEEN_PRIOR_ATTEMPTS = 10.0
-"""The same for a transition that was tried, but never seen to happen by itself: a set that attempts passed on the way
-to a distant one. There are many of them; the few that seem good by luck must not divert plans."""
+"""Weight of a prior of 0, in attempts, for a transition that was never seen to happen by itself, such as one from a set
+that attempts passed on the way to a distant one. There are many; the few that seem good must not divert plans."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class Statistics:
     source: position of the set that each transition leaves; there are `num_nodes` sets.
     visits: how often exploration observed it (c_πe).
     attempts, successes: how often practice tried it, and arrived (A_π, S_π).
-    change: group of each transition: those of a group change the attributes in the same way.
+    groups: groups of similar transitions, from large to small, each of which divides those before.
     """
 
     num_nodes: int
@@ -47,7 +48,7 @@ class Statistics:
     visits: Float[np.ndarray, " E"]
     attempts: Float[np.ndarray, " E"]
     successes: Float[np.ndarray, " E"]
-    change: Callable[[], Int[np.ndarray, " E"]]
+    groups: Callable[[], tuple[Int[np.ndarray, " E"], ...]]
 
 
 def success_ratio(observed: Statistics) -> Float[np.ndarray, " E"]:
@@ -57,30 +58,26 @@ def success_ratio(observed: Statistics) -> Float[np.ndarray, " E"]:
 
 
 def posterior_mean(observed: Statistics) -> Float[np.ndarray, " E"]:
-    """Mean of a Beta posterior. The prior is the success rate of all attempts, with the weight that the counts suggest.
+    """Mean of a Beta posterior whose prior is the success rate of similar transitions.
 
-    A transition that was tried but never seen has a prior of 0, with weight `UNSEEN_PRIOR_ATTEMPTS`.
+    All transitions are divided into groups, these into smaller ones, down to the single transition. The prior of a
+    part is the success rate of the rest of its group, which has a prior of the same kind. The weight of the prior is
+    fitted for all parts of one kind together.
     """
-    prior = (observed.successes.sum() + 1) / (observed.attempts.sum() + 2)
-    weight = fitted_weight(observed.attempts, observed.successes, prior)
-    mean = observed.successes + weight * prior
-    mean /= observed.attempts + weight
-    unseen = (observed.visits == 0) & (observed.attempts > 0)
-    mean[unseen] = observed.successes[unseen] / (observed.attempts[unseen] + UNSEEN_PRIOR_ATTEMPTS)
+    group, prior, weight = np.zeros(len(observed.attempts), np.int32), np.full(1, 0.5), PRIOR_ATTEMPTS
+    attempts, successes = (np.full(1, each.sum()) for each in (observed.attempts, observed.successes))
+    for part in (*observed.groups(), np.arange(len(group))):
+        tried, arrived = (np.bincount(part, weights=each) for each in (observed.attempts, observed.successes))
+        whole = np.zeros(len(tried), np.int32)
+        whole[part] = group
+        others, successful = np.maximum(attempts[whole] - tried, 0.0), np.maximum(successes[whole] - arrived, 0.0)
+        prior = np.minimum((successful + weight * prior[whole]) / (others + weight), 1.0)
+        weight = fitted_weight(tried, arrived, prior)
+        group, attempts, successes = part, tried, arrived
+    mean = (successes + weight * prior) / (attempts + weight)
+    unseen = (observed.visits == 0) & (attempts > 0)
+    mean[unseen] = successes[unseen] / (attempts[unseen] + UNSEEN_PRIOR_ATTEMPTS)
     return mean
-
-
-def grouped_posterior_mean(observed: Statistics) -> Float[np.ndarray, " E"]:
-    """Mean of a Beta posterior whose prior is the success rate of the transitions that make the same change.
-
-    In a large graph, a transition that was attempted rarely is estimated from others of its group.
-    """
-    group = observed.change()
-    attempts, successes = (np.bincount(group, weights=each) for each in (observed.attempts, observed.successes))
-    overall = (observed.successes.sum() + 1) / (observed.attempts.sum() + 2)
-    prior = ((successes + PRIOR_ATTEMPTS * overall) / (attempts + PRIOR_ATTEMPTS))[group]
-    weight = fitted_weight(observed.attempts, observed.successes, prior)
-    return (observed.successes + weight * prior) / (observed.attempts + weight)
 
 
 def fitted_weight(
@@ -110,7 +107,5 @@ def visit_frequency(observed: Statistics) -> Float[np.ndarray, " E"]:
 ESTIMATORS: dict[str, Callable[[Statistics], np.ndarray]] = {
     "ratio": success_ratio,
     "posterior": posterior_mean,
-    "alike": grouped_posterior_mean,
     "visits": visit_frequency,
 }
-"""`alike` is named after the transitions that it groups: those that make the same change."""

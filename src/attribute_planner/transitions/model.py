@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import NamedTuple, Self
 
 import numpy as np
-from jaxtyping import Bool, Float, Int, UInt32
+from jaxtyping import Float, Int, UInt32
 
 from attribute_planner.attributes import AttributeSpace
 from attribute_planner.transitions.evidence import EdgeEvidence
@@ -41,10 +41,6 @@ class TransitionModel(abc.ABC):
     """How likely, and how fast, the policy moves from one attribute set to a neighbouring one."""
 
     space: AttributeSpace
-
-    @abc.abstractmethod
-    def knows(self, words: UInt32[np.ndarray, "B W"]) -> Bool[np.ndarray, " B"]:
-        """Whether the model has ever seen each packed set."""
 
     @abc.abstractmethod
     def successors(self, words: UInt32[np.ndarray, "B W"]) -> Successors:
@@ -97,7 +93,6 @@ class Listing(NumberedSets, TransitionModel):
     probability: as in `Successors`.
     durations: calculates `steps`, which takes a while in a large model and is not needed by every plan.
     spent: environment steps that the attempts took; `None` if they were not counted.
-    shares_evidence: whether `probability` also rests on the attempts at other transitions.
     """
 
     space: AttributeSpace
@@ -110,7 +105,6 @@ class Listing(NumberedSets, TransitionModel):
     probability: Float[np.ndarray, " E"]
     durations: Callable[[], Float[np.ndarray, " E"]]
     spent: Float[np.ndarray, " E"] | None = None
-    shares_evidence: bool = False
 
     @cached_property
     def steps(self) -> Float[np.ndarray, " E"]:
@@ -119,9 +113,6 @@ class Listing(NumberedSets, TransitionModel):
 
     def listing(self) -> "Listing":
         return self
-
-    def knows(self, words: UInt32[np.ndarray, "B W"]) -> Bool[np.ndarray, " B"]:
-        return self.numbers_of(words) != UNKNOWN
 
     def successors(self, words: UInt32[np.ndarray, "B W"]) -> Successors:
         numbers = self.numbers_of(words)

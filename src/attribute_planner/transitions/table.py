@@ -1,21 +1,20 @@
 """The transition table c_π: how likely the policy is to move from one attribute set to a neighbouring one."""
 
 from dataclasses import dataclass, replace
-from functools import cached_property
-from itertools import accumulate
-from operator import mul
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from jaxtyping import Bool, Float, Int, UInt32
+from jaxtyping import Float, Int, UInt32
 
 from attribute_planner.attributes import AttributeSpace
 from attribute_planner.errors import unknown_name
-from attribute_planner.transitions.counting import RowIndex, TransitionCounts
+from attribute_planner.transitions.counting import TransitionCounts
 from attribute_planner.transitions.estimators import ESTIMATORS, PRIOR_ATTEMPTS, Statistics
 from attribute_planner.transitions.model import Listing, PractisedTransitions, Successors
-from attribute_planner.transitions.numbering import UNKNOWN, NumberedSets
+from attribute_planner.transitions.numbering import NumberedSets
+from attribute_planner.transitions.similar import differences_of, groups_of
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -68,25 +67,23 @@ class TransitionTable(NumberedSets, PractisedTransitions):
         """c_π of each edge, by the table's estimator."""
         # In double precision, also if the statistics are kept in single precision.
         attempts, successes = (each.astype(float, copy=False) for each in (self.attempts, self.successes))
-        observed = Statistics(self.num_nodes, self.source, self.visits, attempts, successes, lambda: changes_of(self))
+        groups = partial(groups_of, self, self.visits)
+        observed = Statistics(self.num_nodes, self.source, self.visits, attempts, successes, groups)
         return ESTIMATORS[self.estimator](observed)
 
     @cached_property
     def duration(self) -> Float[np.ndarray, " E"]:
         """Mean steps of an attempt at each edge; zero if steps were not counted.
 
-        An edge that was attempted rarely is estimated from the edges that make the same change.
+        An edge that was attempted rarely is estimated from the edges that change the attributes by the same amounts.
         """
         if self.spent is None:
             return np.zeros(self.num_edges)
-        group = changes_of(self)
+        group = differences_of(self)
         tried, taken = (each.astype(float, copy=False) for each in (self.attempts, self.spent))
         attempts, spent = (np.bincount(group, weights=each) for each in (tried, taken))
         usual = ((spent + taken.sum() / max(tried.sum(), 1.0)) / (attempts + 1))[group]
         return (taken + PRIOR_ATTEMPTS * usual) / (tried + PRIOR_ATTEMPTS)
-
-    def knows(self, words: UInt32[np.ndarray, "B W"]) -> Bool[np.ndarray, " B"]:
-        return self.numbers_of(words) != UNKNOWN
 
     def successors(self, words: UInt32[np.ndarray, "B W"]) -> Successors:
         return self.listing().successors(words)
@@ -107,7 +104,6 @@ class TransitionTable(NumberedSets, PractisedTransitions):
             self.probability,
             lambda: self.duration,
             self.spent,
-            shares_evidence=self.estimator == "alike",
         )
 
     def with_practice(
@@ -128,24 +124,6 @@ class TransitionTable(NumberedSets, PractisedTransitions):
         return replace(self, **graph, attempts=more.attempts, successes=more.successes, spent=None).with_practice_of(
             self
         )
-
-
-def changes_of(table: TransitionTable) -> Int[np.ndarray, " E"]:
-    """The group of each edge: edges of a group change every attribute's value by the same amount."""
-    *places, numbers = accumulate((2 * size - 1 for size in table.space.sizes.tolist()), mul, initial=1)
-    if numbers >= LARGEST_NUMBER:
-        change = table.values[table.target] - table.values[table.source]
-        return RowIndex(change.shape[1]).number(change.astype(np.int32).view(np.uint32))
-    # A set as digits, such that the difference of two sets is that of their numbers, and tells the changes.
-    number = np.zeros(table.num_nodes, np.int64)
-    for attribute, place in enumerate(places):
-        number += place * table.column(attribute).astype(np.int64)
-    change = number[table.target] - number[table.source]
-    return np.searchsorted(np.unique(change), change).astype(np.int32)
-
-
-LARGEST_NUMBER = 2**62
-"""Beyond it, the changes of all attributes do not fit into one integer."""
 
 
 def table_of_counts(space: AttributeSpace, counts: TransitionCounts, estimator: str = "ratio") -> TransitionTable:

@@ -56,7 +56,7 @@ FAULTS = (
     ),
     Fault(
         "arriving is discounted one step too much",
-        "data/replay.py",
+        "data/replay_batch.py",
         "np.where(reached, steps - 1, steps)",
         "steps",
         "data/test_replay.py::test_returns_over_several_steps_by_hand",

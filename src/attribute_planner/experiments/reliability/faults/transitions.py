@@ -6,9 +6,9 @@ FAULTS = (
     Fault(
         "another weight of the prior",
         "transitions/estimators.py",
-        "mean /= observed.attempts + weight",
-        "mean /= observed.attempts + 3.0",
-        "transitions/test_estimators.py::test_the_posterior_mean_starts_from_the_success_rate_of_all_attempts",
+        "mean = (successes + weight * prior) / (attempts + weight)",
+        "mean = (successes + 3.0 * prior) / (attempts + 3.0)",
+        "transitions/test_estimators.py::test_the_posterior_mean_starts_from_the_success_rate_of_the_others",
     ),
     Fault(
         "the weight of the prior ignores what was counted",
