@@ -41,7 +41,10 @@ def changes_of(sets: NumberedSets) -> Int[np.ndarray, " E"]:
     columns = (_change(sets, attribute) for attribute in range(len(sizes)))
     if places is None:
         return _numbered_rows(np.stack([*columns], axis=1))
-    return _numbered(sum((place * each for place, each in zip(places, columns, strict=True)), np.int64(0)))
+    number = np.zeros(sets.num_edges, np.int64)
+    for place, column in zip(places, columns, strict=True):
+        number += place * column
+    return _numbered(number)
 
 
 def _change(sets: NumberedSets, attribute: int) -> Int[np.ndarray, " E"]:
