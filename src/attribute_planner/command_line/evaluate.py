@@ -26,7 +26,7 @@ def evaluate(
         mode: Execution mode: `default`, `paper` (as published), or `default` with one part changed: `no-time`,
             `no-evidence`, `no-lookahead`, `trust-model`, `no-observation-search`, `no-nearest-set`,
             `no-goal-relaxation`.
-        estimator: Estimator of c_π: `ratio` (as published), `posterior`, `alike`, `visits` (an ablation of the paper).
+        estimator: Estimator of c_π: `ratio` (as published), `posterior`, `visits` (an ablation of the paper).
             Default: that of the training run.
         true_attributes: Give the agent the true attributes instead of those that its detector predicts.
         seed: Random seed of the tasks.
