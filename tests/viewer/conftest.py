@@ -1,6 +1,7 @@
 """Runs for the viewer: agents that are known by construction, and a run that is still in training."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ from tests.probes import Oracle, numbers, table_of, with_drawn_weights
 STEPS = [((i,), action, (i + (1, -1)[action],)) for i in range(5) for action in (0, 1) if 0 <= i + (1, -1)[action] < 5]
 LINE = graph_world(numbers(7), STEPS, start=(0,), episode_steps=20)
 """Five places in a row; two further values exist, and no way leads there."""
+SHORT = replace(LINE, episode_steps=15)
+"""The same, with too few steps for a policy that is not trained."""
 
 HOSTILE = '<img/src/onerror="alert(1)">'
 NAMES = AttributeSpace(
@@ -46,7 +49,7 @@ def line_agent() -> Agent:
 @pytest.fixture(scope="session")
 def weak_agent() -> Agent:
     """An agent on the line whose policy is not trained."""
-    return agent_of(LINE, with_drawn_weights(lambda key: GoalPolicy(LINE.spec, 7, key=key)))
+    return agent_of(SHORT, with_drawn_weights(lambda key: GoalPolicy(SHORT.spec, 7, key=key)))
 
 
 @pytest.fixture(scope="session")
