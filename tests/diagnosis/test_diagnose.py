@@ -12,7 +12,7 @@ from attribute_planner.diagnosis.diagnose import diagnosis_of
 from attribute_planner.diagnosis.finding import KINDS, Diagnosis, Finding, Measured
 from attribute_planner.diagnosis.tasks import Asked
 from attribute_planner.diagnosis.ways import furthest_set
-from attribute_planner.diagnosis.weak_edges import WeakChange
+from attribute_planner.diagnosis.weak_edges import WeakChange, cautious_success
 from attribute_planner.environments.tasks import Task
 from attribute_planner.phases.detect import DetectorError
 from attribute_planner.planning.plan import Planner
@@ -131,6 +131,20 @@ def test_a_plan_that_takes_longer_than_the_task_allows():
     table = replace(chain(0.999, 0.999, 0.999), spent=np.full(3, 20_000.0))
     (first,) = diagnosed(table, "n=3", (0,), limit=30).findings
     assert first.kind == "no-way" and "takes about 60 steps, and task 'main' allows 30" in first.message
+
+
+def test_attempts_that_mostly_fail_do_not_tell_that_a_plan_takes_too_long():
+    table = replace(chain(0.999, 0.5, 0.999), spent=np.full(3, 20_000.0))
+    assert "no-way" not in [each.kind for each in diagnosed(table, "n=3", (0,), limit=45).findings]
+
+
+def test_a_transition_that_was_not_tried_is_not_weak_if_the_same_change_succeeds_elsewhere():
+    table = table_of(ROOM, [((0, 0), (0, 1), 0.99), ((1, 0), (1, 1), 0.99)])
+    tried = np.where(table.values[table.source][:, 0] == 0, 1000.0, 0.0)
+    table = table.with_practice(tried, 0.99 * tried)
+    assert cautious_success(table.listing()) == pytest.approx(0.99, abs=0.005)
+    nowhere = cautious_success(table.with_practice(np.array([1e-9, 0.0]), np.zeros(2)).listing())
+    assert nowhere == pytest.approx(0.5)
 
 
 def test_the_transition_that_holds_plans_back_with_its_attempts():

@@ -63,22 +63,38 @@ def practised_on_the_ring() -> Practised:
     return reports[-1]
 
 
-def test_measurements_go_on_while_they_take_a_small_share_of_the_time(monkeypatch: pytest.MonkeyPatch):
-    """However few steps a training has: each measurement takes 2 s, that is 3 % of 67 s."""
-    now, episode = 0.0, ring_agent().reach("n=3")
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The time in seconds, as a list of one number; a measurement takes 2 s."""
+    now, episode = [0.0], ring_agent().reach("n=3")
 
     def pursue(*arguments: Any, **options: Any) -> list[Episode]:
-        nonlocal now
-        now += 2.0
+        now[0] += 2.0
         return [episode]
 
     monkeypatch.setattr(goal_meter, "FIRST_AFTER", 20.0)
-    monkeypatch.setattr(goal_meter.time, "monotonic", lambda: now)
+    monkeypatch.setattr(goal_meter.time, "monotonic", lambda: now[0])
     monkeypatch.setattr(goal_meter, "agent_so_far", lambda *arguments: ring_agent())
     monkeypatch.setattr(goal_meter, "pursue_random_goals", pursue)
-    meter = GoalMeter(RING, TINY, key=jax.random.key(0))
-    progress, measured = Progress(practised=practised_on_the_ring()._replace(steps=100)), []
-    for now in np.arange(0.0, 300.0, 10.0).tolist():
+    return now
+
+
+def test_measurements_go_on_while_they_take_a_small_share_of_the_time(clock: list[float]):
+    """However few steps a training has: each measurement takes 3 % of 67 s."""
+    meter, measured = GoalMeter(RING, TINY, key=jax.random.key(0)), []
+    progress = Progress(practised=practised_on_the_ring()._replace(steps=100))
+    for seconds in np.arange(0.0, 300.0, 10.0).tolist():
+        clock[0] = seconds
         if meter.measure_if_due(progress):
-            measured.append(now - 2.0)
+            measured.append(seconds)
     assert measured == [20.0, 140.0, 200.0, 270.0]
+
+
+def test_no_measurement_is_older_than_a_quarter_of_practice(clock: list[float]):
+    meter, measured = GoalMeter(RING, TINY, key=jax.random.key(0)), []
+    practised = practised_on_the_ring()
+    for tenth in range(1, 11):
+        clock[0] = 20.0 + tenth
+        if meter.measure_if_due(Progress(practised=practised._replace(steps=tenth * TINY.practise.steps // 10))):
+            measured.append(tenth)
+    assert measured == [1, 4, 7, 10]

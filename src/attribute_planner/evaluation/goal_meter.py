@@ -27,9 +27,9 @@ EPISODES = 32
 """Episodes of a measurement, at most; one for each environment of practice if those are fewer."""
 
 SHARE = 0.03
-"""Largest share of the time that measurements take, those of all seeds that train together; but see `WITHOUT`."""
+"""Largest share of the time that measurements take, those of all seeds that train together; but see `LONGEST_PAUSE`."""
 
-WITHOUT = 0.25
+LONGEST_PAUSE = 0.25
 """Largest share of practice without a measurement: an old one says little."""
 
 FIRST_AFTER = 20.0
@@ -68,7 +68,7 @@ class GoalMeter:
     def _is_due(self, done: float) -> bool:
         """Whether another measurement like the last one stays within its share of the time, or the last one is old."""
         elapsed = time.monotonic() - self._started
-        if elapsed >= FIRST_AFTER and done - self._done >= WITHOUT:
+        if elapsed >= FIRST_AFTER and done - self._done >= LONGEST_PAUSE:
             return True
         return elapsed >= FIRST_AFTER and self._seconds + self._last_seconds <= SHARE / num_together() * elapsed
 

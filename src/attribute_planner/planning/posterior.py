@@ -38,15 +38,16 @@ class StateMemory:
     """What the state told of the transitions of each set when the agent was there, as the difference to c_π.
 
     When it comes back, the state may be the same, such as the floor on which a passenger waits, or another one, such
-    as the cell of a region. How much of the difference persists is measured in the episode, by least squares.
+    as the cell of a region. Which share of the difference is found again is measured in the episode, by least squares.
 
-    persistence: the share that is expected to persist before any set was seen twice.
+    share: the share that is expected before any set was seen twice; it counts like one transition that was seen twice
+        with a difference of 1.
     """
 
-    def __init__(self, persistence: float) -> None:
+    def __init__(self, share: float) -> None:
         self._surplus: dict[int, np.ndarray] = {}
         self._here = UNKNOWN
-        self._repeated, self._squares = persistence, 1.0
+        self._repeated, self._squares = share, 1.0
 
     def seen(self, number: int, surplus: Float[np.ndarray, " K"]) -> None:
         """The agent is in a set, and its transitions are more likely than c_π says by a surplus."""
@@ -58,8 +59,8 @@ class StateMemory:
 
     def expected(self) -> Iterator[tuple[int, Float[np.ndarray, " K"]]]:
         """The sets that were seen, and the surplus that is expected there."""
-        persistence = min(max(self._repeated / self._squares, 0.0), 1.0)
-        return ((number, persistence * surplus) for number, surplus in self._surplus.items())
+        share = min(max(self._repeated / self._squares, 0.0), 1.0)
+        return ((number, share * surplus) for number, surplus in self._surplus.items())
 
 
 class Posterior:
@@ -134,7 +135,7 @@ class Posterior:
         departures = np.array([self._departures.get(number, 0) for number in numbers.tolist()], float)
         return np.where(departures > 0, self._model.attempt(value, departures), value)
 
-    def _now(self, left: float) -> None:
+    def _note_time(self, left: float) -> None:
         """So many steps remain: the ways to the goal are searched again when these are half of those searched for."""
         if np.isfinite(self._left):
             self._left = max(left, 1.0)
@@ -172,7 +173,7 @@ class Posterior:
         listing, number = self._planner.listing, self._planner.listing.number_of(values)
         if number == UNKNOWN or self._distances.successor[number] == UNKNOWN:
             return None
-        self._now(left)
+        self._note_time(left)
         row = listing.edges_of(number)
         numbers, c, steps = listing.target[row], listing.probability[row], np.maximum(listing.steps[row], 1.0)
         targets = listing.values_of(numbers)

@@ -62,7 +62,8 @@ def posterior_mean(observed: Statistics) -> Float[np.ndarray, " E"]:
 
     All transitions are divided into groups, these into smaller ones, down to the single transition. The prior of a
     part is the success rate of the rest of its group, which has a prior of the same kind. The weight of the prior is
-    fitted for all parts of one kind together.
+    fitted for all parts of one kind together. A transition that was tried but never seen has a prior of 0, with weight
+    `UNSEEN_PRIOR_ATTEMPTS`.
     """
     group, prior, weight = np.zeros(len(observed.attempts), np.int32), np.full(1, 0.5), PRIOR_ATTEMPTS
     attempts, successes = (np.full(1, each.sum()) for each in (observed.attempts, observed.successes))
