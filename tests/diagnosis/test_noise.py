@@ -3,8 +3,8 @@ from dataclasses import replace
 import numpy as np
 
 from attribute_planner.attributes import Attribute, AttributeSpace
-from attribute_planner.diagnosis.noise import changes_by_itself, uncontrolled_attributes
-from attribute_planner.diagnosis.random_steps import RandomSteps
+from attribute_planner.diagnosis.noise import changes_by_itself, depends_on_policy, uncontrolled_attributes
+from attribute_planner.diagnosis.random_steps import PolicySteps, RandomSteps
 from attribute_planner.evaluation.attribute_report import unaffected_by_actions
 from tests.probes import table_of
 
@@ -44,6 +44,20 @@ def test_what_moves_on_by_inertia_is_not_noise():
     assert not changes_by_itself(steps(before, after, position, speed), 0)
 
 
+def test_what_the_policy_changes_more_often_is_not_noise_though_single_actions_do_little():
+    turns, flicker = RANDOM.integers(0, 2, (2, STEPS))
+    values = np.stack([turns, flicker], axis=1)
+    by_chance, by_policy = (values ^ (RANDOM.random((STEPS, 2)) < [rate, 0.5]) for rate in (0.05, 0.3))
+    seen = RandomSteps(values, by_chance, np.zeros((STEPS, 1), np.float32), ACTION, ENV, np.zeros(2, bool))
+    of_policy = PolicySteps(values, by_policy)
+    assert changes_by_itself(seen, 0) and changes_by_itself(seen, 1)
+    assert depends_on_policy(seen, of_policy, 0) and not depends_on_policy(seen, of_policy, 1)
+    space = AttributeSpace((Attribute("turns"), Attribute("flicker")))
+    listing = table_of(space, [((0, 0), (1, 1), 1.0)]).listing()
+    (found,) = uncontrolled_attributes(listing, seen, lambda: of_policy, [], 2)
+    assert found.evidence["attribute"] == "flicker"
+
+
 def test_what_hardly_changes_is_not_noise():
     before = np.zeros(STEPS, int)
     assert not changes_by_itself(steps(before, (RANDOM.random(STEPS) < 0.01).astype(int)), 0)
@@ -56,7 +70,7 @@ def test_the_finding_says_how_many_sets_are_left_without_it():
     flicker, later = RANDOM.integers(0, 2, (2, STEPS))
     values, after = np.stack([lamp, flicker], axis=1), np.stack([lamp ^ (ACTION == 0), later], axis=1)
     seen = RandomSteps(values, after, values.astype(np.float32), ACTION, ENV, np.zeros(values.shape[1], bool))
-    (found,) = uncontrolled_attributes(table.listing(), seen, [], 2)
+    (found,) = uncontrolled_attributes(table.listing(), seen, lambda: PolicySteps(values, after), [], 2)
     assert found.kind == "noise" and found.evidence["attribute"] == "flicker"
     assert "Without it, 4 sets become 2." in found.message
 

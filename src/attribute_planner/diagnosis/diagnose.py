@@ -1,6 +1,6 @@
 """The diagnosis of an agent: every kind of finding, the most important first."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import jax
@@ -13,7 +13,7 @@ from attribute_planner.diagnosis.detector import detector_errors
 from attribute_planner.diagnosis.finding import Diagnosis, ordered
 from attribute_planner.diagnosis.fineness import too_fine
 from attribute_planner.diagnosis.noise import uncontrolled_attributes
-from attribute_planner.diagnosis.random_steps import RandomSteps, random_steps
+from attribute_planner.diagnosis.random_steps import PolicySteps, RandomSteps, policy_steps, random_steps
 from attribute_planner.diagnosis.tasks import Asked, ask
 from attribute_planner.diagnosis.unseen_values import asks_for_unseen, unseen_values
 from attribute_planner.diagnosis.ways import missing_ways, slow_ways
@@ -41,13 +41,15 @@ def diagnose(agent: Agent, *, episodes: int = 20, seed: int = 0) -> Diagnosis:
 
 
 def diagnosis_of_agent(agent: Agent, asked: Sequence[Asked], *, key: jax.Array) -> Diagnosis:
-    """The diagnosis of an agent by the goals that it is asked for, its attempts, and a few random steps."""
+    """The diagnosis of an agent by the goals that it is asked for, its attempts, and a few steps."""
+    random_key, policy_key = jax.random.split(key)
     diagnosis = diagnosis_of(
         agent.table,
         asked,
         agent.detector_error,
         agent.records,
-        random_steps(agent, key=key),
+        random_steps(agent, key=random_key),
+        lambda: policy_steps(agent, key=policy_key),
         given=len(without_hidden_attributes(agent.env).attributes),
         component_name=component_name(agent.env.observation),
     )
@@ -60,11 +62,14 @@ def diagnosis_of(
     detector_error: DetectorError | None = None,
     records: AttemptRecord | None = None,
     steps: RandomSteps | None = None,
+    of_policy: Callable[[], PolicySteps] | None = None,
     *,
     given: int,
     component_name: ComponentName = indexed_name,
 ) -> Diagnosis:
     """The diagnosis of a model by the goals that are asked for; the first `given` attributes are not hidden.
+
+    steps, of_policy: random steps, and what takes those of the policy.
 
     Causes stand before what they explain, if both are as important.
     """
@@ -74,7 +79,9 @@ def diagnosis_of(
     findings = [] if detector_error is None else detector_errors(listing.space, detector_error)
     findings += unseen_values(listing, asked, given)
     findings += missing_ways(listing, seen) + slow_ways(listing, seen)
-    noisy = [] if steps is None else uncontrolled_attributes(listing, steps, weak, given)
+    noisy = (
+        [] if steps is None or of_policy is None else uncontrolled_attributes(listing, steps, of_policy, weak, given)
+    )
     findings += noisy
     if records is not None:
         findings += aliasing(records, listing.space, weak, component_name, broken_promises(measured))

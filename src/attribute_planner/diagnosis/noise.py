@@ -2,10 +2,11 @@
 
 Such an attribute splits every set, and so the evidence about every transition. In a few random steps it shows: with
 other actions it has the same values, as a clock has; or the action does not tell its next value, nor does the
-observation tell when it changes, as it would for what moves on by inertia.
+observation tell when it changes, as it would for what moves on by inertia. Where a single action does little, the
+policy has the last word: such an attribute changes as often when the policy acts.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from jaxtyping import Bool, Int
@@ -14,7 +15,7 @@ from scipy import stats
 from attribute_planner.aliasing.evidence import evidence_for
 from attribute_planner.aliasing.split_search import best_split, one_hot_blocks
 from attribute_planner.diagnosis.finding import Finding
-from attribute_planner.diagnosis.random_steps import RandomSteps
+from attribute_planner.diagnosis.random_steps import PolicySteps, RandomSteps
 from attribute_planner.diagnosis.weak_edges import WeakChange
 from attribute_planner.diagnosis.wording import percent
 from attribute_planner.transitions.model import Listing
@@ -31,14 +32,37 @@ HARMLESS = 0.05
 
 
 def uncontrolled_attributes(
-    listing: Listing, steps: RandomSteps, weak: Sequence[WeakChange], given: int
+    listing: Listing,
+    steps: RandomSteps,
+    policy_steps: Callable[[], PolicySteps],
+    weak: Sequence[WeakChange],
+    given: int,
 ) -> list[Finding]:
     """One finding for each of the first `given` attributes that changes by itself.
 
     It is as important as all weak transitions together: it makes each of them several, which are tried less often.
+
+    policy_steps: steps of the policy, which are only taken if an attribute is suspected.
     """
-    importance = min(max(sum(each.loss for each in weak), HARMLESS), 1.0)
-    return [_finding(listing, steps, number, importance) for number in range(given) if changes_by_itself(steps, number)]
+    suspected = [number for number in range(given) if changes_by_itself(steps, number)]
+    if not suspected:
+        return []
+    importance, of_policy = min(max(sum(each.loss for each in weak), HARMLESS), 1.0), policy_steps()
+    return [
+        _finding(listing, steps, number, importance)
+        for number in suspected
+        if steps.same[number] or not depends_on_policy(steps, of_policy, number)
+    ]
+
+
+def depends_on_policy(steps: RandomSteps, of_policy: PolicySteps, attribute: int) -> bool:
+    """Whether the next value of an attribute depends on who acts: the policy, or chance."""
+    sizes = [len(each.values) for each in (steps, of_policy)]
+    before, after = (
+        np.concatenate([first[:, attribute], second[:, attribute]])
+        for first, second in ((steps.values, of_policy.values), (steps.after, of_policy.after))
+    )
+    return depends_on(np.repeat([0, 1], sizes), before, after)
 
 
 def changes_by_itself(steps: RandomSteps, attribute: int) -> bool:
@@ -52,12 +76,12 @@ def changes_by_itself(steps: RandomSteps, attribute: int) -> bool:
     return not depends_on(steps.action, before, after) and not is_predictable(steps, changed, before)
 
 
-def depends_on(action: Int[np.ndarray, " n"], before: Int[np.ndarray, " n"], after: Int[np.ndarray, " n"]) -> bool:
-    """Whether the next value depends on the action, among steps with the same value before: a χ² test."""
+def depends_on(cause: Int[np.ndarray, " n"], before: Int[np.ndarray, " n"], after: Int[np.ndarray, " n"]) -> bool:
+    """Whether the next value depends on the cause, among steps that are the same before: a χ² test."""
     statistic = freedom = 0.0
     for value in np.unique(before):
         rows = before == value
-        _, first = np.unique(action[rows], return_inverse=True)
+        _, first = np.unique(cause[rows], return_inverse=True)
         _, second = np.unique(after[rows], return_inverse=True)
         counts = np.zeros((first.max() + 1, second.max() + 1))
         np.add.at(counts, (first, second), 1)

@@ -1,7 +1,7 @@
-"""A few random steps of an environment, in which it shows what changes without the agent."""
+"""A few steps of an environment, random ones and those of the policy, which show what changes without the agent."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import equinox as eqx
 import jax
@@ -16,6 +16,8 @@ from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.spaces import Action, Observation
 from attribute_planner.environments.splits import flat_observation
 from attribute_planner.evaluation.attribute_report import unaffected_by_actions
+from attribute_planner.phases.attempts import ReachNeighbours
+from attribute_planner.phases.device_graph import graph_with_weights
 
 Key = jax.Array
 
@@ -45,16 +47,31 @@ class RandomSteps:
     same: Bool[np.ndarray, " A"]
 
 
+class PolicySteps(NamedTuple):
+    """Steps of the policy towards random neighbouring sets: attributes before and after."""
+
+    values: Int[np.ndarray, "n A"]
+    after: Int[np.ndarray, "n A"]
+
+
 def random_steps(agent: Agent, *, key: Key) -> RandomSteps | None:
     """Random steps from fresh starts; `None` if several units act at once."""
     env = agent.env
     if env.num_units is not None:
         return None
-    steps, others = (_random_steps(agent, _UniformActions(env, number), key=key) for number in range(2))
+    steps, others = (_steps(agent, _UniformActions(env, number), key=key) for number in range(2))
     return _flat(agent, steps, _same(agent, steps, others))
 
 
-def _random_steps(agent: Agent, actor: "_UniformActions", *, key: Key) -> Trajectories:
+def policy_steps(agent: Agent, *, key: Key) -> PolicySteps:
+    """Steps of the policy from fresh starts."""
+    listing = agent.table.listing()
+    graph = graph_with_weights(listing, np.ones(listing.num_edges))
+    actor = ReachNeighbours(agent.policy, graph, agent.max_attempt_steps, stop_on_any_change=False)
+    return PolicySteps(*_values(agent, _steps(agent, actor, key=key)))
+
+
+def _steps(agent: Agent, actor: Actor, *, key: Key) -> Trajectories:
     envs = agent.env.vector_env(NUM_ENVS)
     try:
         return rollout(actor, envs, STEPS, space=agent.env.attributes, key=key, detector=agent.detector)
@@ -91,17 +108,23 @@ class _UniformActions(Actor[None]):
 
 
 def _flat(agent: Agent, steps: Trajectories, same: Bool[np.ndarray, " A"]) -> RandomSteps:
-    space, spec = agent.env.attributes, agent.env.observation
-    values, after = (
-        np.asarray(space.unpack(np.asarray(each))).reshape(-1, len(space))
-        for each in (steps.attributes, steps.next_attributes)
-    )
+    spec, (values, after) = agent.env.observation, _values(agent, steps)
     features = values.astype(np.float32)
     if int(np.prod(spec.shape)) <= MAX_COMPONENTS:
         observed = np.asarray(flat_observation(np.asarray(steps.observation), spec))
         features = np.concatenate([observed.reshape(len(values), -1), features], axis=1)
     env = np.broadcast_to(np.arange(NUM_ENVS), np.asarray(steps.terminated).shape).reshape(-1)
     return RandomSteps(values, after, features, _kinds(steps.action, len(values)), env, same)
+
+
+def _values(agent: Agent, steps: Trajectories) -> tuple[np.ndarray, np.ndarray]:
+    """`int[n, A]` the attributes before and after each step."""
+    space = agent.env.attributes
+    before, after = (
+        np.asarray(space.unpack(np.asarray(each))).reshape(-1, len(space))
+        for each in (steps.attributes, steps.next_attributes)
+    )
+    return before, after
 
 
 def _kinds(action: object, count: int) -> np.ndarray:
