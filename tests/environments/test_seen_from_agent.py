@@ -70,6 +70,31 @@ class Pictured(Yard):
         return np.kron(self.COLOURS[self.grid()], np.ones((3, 3, 1), np.uint8))
 
 
+class Walker(Yard):
+    """Turns and walks; beside what is in a cell, its code tells where the agent faces."""
+
+    action_space = spaces.Discrete(3)
+    observation_space = spaces.Box(0, 9, (SIDE, SIDE, 2), np.int64)
+    faces = 0
+
+    def step(self, action: int) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        self.faces = (self.faces + (0, 1, 3)[action]) % 4
+        before = self.agent
+        shown = super().step(self.faces)
+        if action:
+            self.agent = before
+            return self.shown(), *shown[1:]
+        return shown
+
+    def look(self) -> int:
+        return AGENT
+
+    def shown(self) -> np.ndarray:
+        cells = np.stack([self.grid(), np.zeros((SIDE, SIDE), np.int64)], axis=-1)
+        cells[*self.agent, 1] = self.faces
+        return cells
+
+
 class Planes(Yard):
     """The same as planes of zeros and ones, channels first, beside a number."""
 
@@ -107,6 +132,20 @@ def marker_of(make: type[Yard]) -> Marker:
 def test_what_the_actions_move_is_found_in_a_grid_with_both_its_looks():
     assert set(marker_of(Yard).keys) == {AGENT, LADEN}
     assert marker_of(Yard).size == (1, 1)
+
+
+def test_where_it_faces_is_a_look_and_not_what_it_is():
+    """The code of a direction is in the agent's cell, too, but only while it faces that way."""
+    marker = marker_of(Walker)
+    assert marker.keys == (AGENT,)
+    bridge, env = build_bridge(Recipe(Walker, (Attribute("left"),), None, None, None)), Walker()
+    env.reset(seed=0)
+    middles = set()
+    for env.faces in range(4):
+        given, around = np.split(bridge.encoder.encode(env.shown()), [2 * SIDE**2, 2 * SIDE**2 + 81])[:2]
+        assert len(given) == 2 * SIDE**2
+        middles.add(int(around.reshape(9, 9)[4, 4]))
+    assert len(marker.looks) == len(middles) == 4, "the network sees where it faces, wherever it is"
 
 
 def test_it_is_found_in_an_image_and_in_planes():
@@ -188,7 +227,8 @@ def test_encoded_observations_hold_the_grid_then_what_is_around_then_the_distanc
     window = around.reshape(9, 9)
     others = marker_of(Yard).others
     assert others == (0, STONE, GHOST)
-    assert window[4, 4] == 3 and window[3, 4] == others.index(STONE) and window[8, 8] == 5, "the agent is 3, outside 5"
+    assert window[3, 4] == others.index(STONE) and window[8, 8] == 5, "outside is 5"
+    assert window[4, 4] == 6 + marker_of(Yard).looks.index(AGENT), "after it come the looks of the agent"
     far = SIDE - 1
     assert (ways.reshape(-1, 3) - (0, far, far)).tolist() == [[1, 0, -1], [1, -1, 0], [1, -6, -6], [1, 6, 6]]
 

@@ -1,7 +1,7 @@
 """Finds the agent in grids and images: what the actions move."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,7 @@ STEPS_PER_FEATURE = 4
 SAME_SIZE = 0.95
 """The share of the observations of a thing that show it as a block of the same size, at least."""
 PRESENT = 0.9
-"""The share of observations that show the agent, at least."""
+"""The share of observations that show the agent, at least. The code of a direction is there while it faces that way."""
 CHANNEL = 2**40
 """Distance between the keys of two channels."""
 MIXING = np.int64(1_000_003)
@@ -77,19 +77,16 @@ def find_agent(cells: Integer[np.ndarray, "T H W C"], steps: RandomSteps, *, par
         return None
     tracks = {key: _track((keys == key).any(axis=-1)) for key in known.tolist()}
     tracks = {key: track for key, track in tracks.items() if track is not None}
-    explained = {key: _explained(track, steps) for key, track in tracks.items()}
-    if not explained or max(explained.values()) < EXPLAINED:
+    moved = [key for key, track in tracks.items() if _explained(track, steps) >= EXPLAINED]
+    joined = [_with_other_looks(key, tracks, steps.begins) for key in moved]
+    found = [(_explained(track, steps), chosen, track) for chosen, track in joined if track.present.mean() >= PRESENT]
+    if not found:
         return None
-    first = max(explained, key=explained.__getitem__)
-    agent, chosen = tracks.pop(first), [first]
-    # It may look different at times, when it carries something for example.
-    for key, track in tracks.items():
-        if track.continues(agent, steps.begins):
-            agent, chosen = agent.joined(track), [*chosen, key]
-    if agent.present.mean() < PRESENT:
-        return None
-    others = np.unique(cell_types(cells)[~np.isin(keys, chosen).any(axis=-1)])
-    return Marker(part, tuple(chosen), tuple(known.tolist()), tuple(others.tolist()), agent.size)
+    _, chosen, agent = max(found, key=lambda each: each[0])
+    types, agents = cell_types(cells), np.isin(keys, chosen).any(axis=-1)
+    others, looks = (tuple(np.unique(each).tolist()) for each in (types[~agents], types[agents]))
+    has_looks = not image and len(looks) > 1
+    return Marker(part, tuple(chosen), tuple(known.tolist()), others, agent.size, looks if has_looks else ())
 
 
 @dataclass(frozen=True)
@@ -122,6 +119,17 @@ class _Track:
         """Both, which are never there at the same time."""
         place = np.where(self.present[:, None], self.place, other.place)
         return _Track(place, self.present | other.present, self.size)
+
+
+def _with_other_looks(
+    first: int, tracks: Mapping[int, _Track], begins: Bool[np.ndarray, " T"]
+) -> tuple[list[int], _Track]:
+    """A thing, and those that it may be with another look: it may look different when it carries something."""
+    agent, chosen = tracks[first], [first]
+    for key, track in tracks.items():
+        if key != first and track.continues(agent, begins):
+            agent, chosen = agent.joined(track), [*chosen, key]
+    return chosen, agent
 
 
 def _track(masks: Bool[np.ndarray, "T H W"]) -> _Track | None:

@@ -30,7 +30,7 @@ SMALLEST_SIDE = 4
 CROP = 9
 """Number of cells on a side of the surroundings in a grid; those in an image are as large as the image."""
 MAX_TYPES = 64
-"""With more types of cells, grids are not seen from the agent, and images without distances."""
+"""With more types of cells (the agent's own included) grids are not seen from it, and images without distances."""
 
 AROUND, DISTANCES = "around the agent", "as distances from the agent"
 """What the names of parts end with that are seen from the agent."""
@@ -65,7 +65,7 @@ def find_agents(parts: Iterable[ReadPart], steps: RandomSteps) -> dict[str, Mark
         if cells is not None:
             shown = np.stack([cells(read(observation)) for observation in steps.observations])
             marker = find_agent(shown, steps, part=part.name, image=part.kind == "image")
-            if marker is not None and (part.kind == "image" or len(marker.others) <= MAX_TYPES):
+            if marker is not None and (part.kind == "image" or len(marker.others) + len(marker.looks) <= MAX_TYPES):
                 markers[part.name] = marker
     return markers
 
@@ -93,16 +93,17 @@ def view_from(whole: ReadPart, marker: Marker) -> View:
     """What the agent in a grid or an image has around it, and how far it is to each type of cell.
 
     Around it is the image, moved so that the agent is in its middle, or a crop of a grid with the number of each
-    cell's type; the agent, types that were never seen and what is beyond the edge have the numbers after these. The
-    distances are rows and columns to the nearest cell of each type, plus the largest possible distance; last comes the
-    place of the agent.
+    cell's type; the agent, types that were never seen and what is beyond the edge have the numbers after these, and
+    then each of the agent's own types, which may tell where it faces. The distances are rows and columns to the nearest
+    cell of each type, plus the largest possible distance; last comes the place of the agent.
     """
     part, cells, is_image = whole.part, cells_of(whole.part), whole.part.kind == "image"
     assert cells is not None, "only grids and images show an agent"
     height, width, _ = cells(np.zeros(part.size)).shape
-    others, far = np.array(marker.others), max(height, width) - 1
+    others, looks, far = np.array(marker.others), np.array(marker.looks, int), max(height, width) - 1
     has_types = len(others) <= MAX_TYPES
     agent, new, outside = len(others), len(others) + 1, len(others) + 2
+    highest = outside + len(looks)
 
     def read(observation: Any) -> np.ndarray:
         shown = cells(whole.read(observation))
@@ -111,8 +112,8 @@ def view_from(whole: ReadPart, marker: Marker) -> View:
         if is_image:
             seen.append(surroundings(shown, place, (height, width), 0).reshape(-1))
         else:
-            number = np.minimum(np.searchsorted(others, types), len(others) - 1)
-            number = np.where(mask, agent, np.where(others[number] == types, number, new))
+            number = _number_in(others, types, new)
+            number = np.where(mask, outside + 1 + _number_in(looks, types, agent - outside - 1), number)
             seen.append(surroundings(number[..., None], place, (CROP, CROP), outside).reshape(-1))
         if has_types:
             ways = distances(types, place, marker.others)
@@ -125,11 +126,19 @@ def view_from(whole: ReadPart, marker: Marker) -> View:
     if is_image:
         parts, bounds = [replace(part, name=names[0], seen_from=marker)], [(whole.low, whole.high)]
     else:
-        parts, bounds = [Part(names[0], (CROP, CROP), "numbers", 0, outside + 1, seen_from=marker)], [(0, outside)]
+        parts, bounds = [Part(names[0], (CROP, CROP), "numbers", 0, highest + 1, seen_from=marker)], [(0, highest)]
     if has_types:
         parts.append(Part(names[1], (len(others) + 1, 3), "numbers", seen_from=marker))
         bounds.append((0, max(2 * far, 1)))
     return View(tuple(parts), read, tuple(bounds))
+
+
+def _number_in(listed: Int[np.ndarray, " n"], types: Int[np.ndarray, "H W"], otherwise: int) -> Int[np.ndarray, "H W"]:
+    """The number of each type in an ordered list; `otherwise` for those that are not in it."""
+    if not len(listed):
+        return np.full(types.shape, otherwise)
+    number = np.minimum(np.searchsorted(listed, types), len(listed) - 1)
+    return np.where(listed[number] == types, number, otherwise)
 
 
 def with_views(given: Shaped[np.ndarray, "*lead D"], spec: FlatSpec) -> Shaped[np.ndarray, "*lead size"]:

@@ -76,6 +76,7 @@ class Marker:
     known: all keys that were seen. A cell with another key may be the agent, if none has one of `keys`.
     others: the types of all other cells that were seen.
     size: its height and width in cells.
+    looks: the types that its own cells had in a grid, if there are several: one for each direction that it faces.
     """
 
     part: str
@@ -83,6 +84,7 @@ class Marker:
     known: tuple[int, ...]
     others: tuple[int, ...]
     size: tuple[int, int]
+    looks: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
