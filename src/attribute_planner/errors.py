@@ -78,16 +78,27 @@ def one_line(text: str) -> str:
 def unknown_name(kind: str, name: object, known: Iterable[object], *, of: str = "") -> UnknownNameError:
     """The error for `name`, which is not a `kind`: lists those that exist, at most the first few, and suggests one.
 
+    known: the names that exist, as they are typed: in quotes where that is necessary.
     of: what would have it, as the subject of the sentence.
     """
     names = [str(each) for each in known]
     guess = get_close_matches(str(name), names, n=1)
-    hint = f" Did you mean {guess[0]!r}?" if guess else ""
+    hint = f" Did you mean {_in_quotes(guess[0])}?" if guess else ""
     if len(names) > MOST_LISTED:
         names = [*names[:FIRST_OF_MANY], f"and {len(names) - FIRST_OF_MANY} more"]
     missing = f"{of} has" if of else "There is"
     return UnknownNameError(f"{missing} no {kind} {str(name)!r}.{hint} There are: {', '.join(names) or '(none)'}.")
 
 
+def _in_quotes(word: str) -> str:
+    """The word in quotes, unless it has some."""
+    if word.startswith(tuple(QUOTES)):
+        return word
+    quote = '"' if "'" in word else "'"
+    return f"{quote}{word}{quote}"
+
+
+QUOTES = "\"'"
+"""Characters around what would not be read as one word."""
 MOST_LISTED, FIRST_OF_MANY = 40, 10
 """Enough for the attributes of four blocks; the runs of all tables are more."""

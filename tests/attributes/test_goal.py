@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attribute_planner.attributes import Attribute, AttributeSpace, Goal, goal_from_names, parse_goal
-from attribute_planner.errors import GoalError, UnknownNameError
+from attribute_planner.errors import ConfigurationError, GoalError, UnknownNameError
 
 SPACE = AttributeSpace((Attribute("colour", ("red", "green", "blue")), Attribute("lamp"), Attribute("n", range(3))))
 
@@ -39,7 +39,7 @@ def test_an_empty_goal_in_a_dictionary_is_refused_too():
     ("text", "message"),
     [
         ("colour=red colour=blue", "colour cannot be red and blue at once"),
-        ("lamp=false lamp", "lamp cannot be False and True at once"),
+        ("lamp=false lamp", "lamp cannot be false and true at once"),
         ("n=0,n=2", "n cannot be 0 and 2 at once"),
     ],
 )
@@ -74,7 +74,7 @@ def test_unknown_names_and_values_list_what_exists(text, message):
 
 def test_a_number_can_be_asked_for_as_a_lower_bound():
     goal = parse_goal(SPACE, "n>=1 lamp")
-    assert goal.text(SPACE) == "lamp=True n>=1"
+    assert goal.text(SPACE) == "lamp=true n>=1"
     sets = np.array([[0, 1, 0], [0, 1, 1], [2, 1, 2], [0, 0, 2]], np.int32)
     assert goal.satisfied_by(sets).tolist() == [False, True, True, False]
     assert goal_from_names(SPACE, {"n": ">=1", "lamp": True}).key(SPACE) == goal.key(SPACE)
@@ -91,13 +91,76 @@ def test_bounds_of_one_attribute_are_taken_together(text, same):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("colour>=red", "colour>=red is not a valid goal: only integer"),
+        ("colour>=red", "colour>=red is not a valid goal: only integer .* of 'colour' are red, green, blue.$"),
         ("n>=2 n=1", "n cannot be >=2 and 1 at once"),
     ],
 )
 def test_bounds_that_make_no_sense_are_refused(text, message):
     with pytest.raises(GoalError, match=message):
         parse_goal(SPACE, text)
+
+
+POTS = AttributeSpace((Attribute("egg", ("in pot", "on the table", "in", "it's, now")), Attribute("n", range(3))))
+
+
+@pytest.mark.parametrize(
+    ("text", "egg"),
+    [
+        ('egg="in pot"', "in pot"),
+        ("n=1, egg='on the table'", "on the table"),
+        ('egg="in",n>=1', "in"),
+        ('''n>=1 egg="it's, now"''', "it's, now"),
+    ],
+)
+def test_values_with_spaces_are_in_quotes(text, egg):
+    assert parse_goal(POTS, text).named(POTS)["egg"] == egg
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("egg=in pot", "There is no attribute 'pot'"),
+        ("egg='in pot", r"egg='in is not a valid goal: ' must be closed at the end of the value"),
+        ('egg="in pot"n=1', r'egg="in is not a valid goal: " must be closed at the end of the value'),
+        ('egg="', "must be closed"),
+        ("egg='in pto'", r'''Did you mean "in pot"\? There are: "in pot", "on the table", in, "it's, now"'''),
+        ("egg", 'needs a value, as in egg="in pot"'),
+    ],
+)
+def test_what_is_suggested_can_be_typed(text, message):
+    with pytest.raises((GoalError, UnknownNameError), match=message):
+        parse_goal(POTS, text)
+
+
+awkward = st.text(st.sampled_from(list("ab ,='\"><\t\n1"))) | st.text()
+
+
+def can_be_an_attribute(values: list[str]) -> bool:
+    try:
+        return bool(Attribute("v", values))
+    except ConfigurationError:
+        return False
+
+
+@given(
+    st.lists(awkward.map(str.strip), min_size=2, max_size=5, unique=True).filter(can_be_an_attribute),
+    st.tuples(st.integers(0, 1), st.integers(0, 1), st.integers(0, 4)),
+    st.tuples(st.booleans(), st.booleans(), st.booleans()).filter(any),
+    st.booleans(),
+)
+def test_a_goal_is_read_as_it_is_written(values, chosen, wanted, or_more):
+    space = AttributeSpace((Attribute("v", values), Attribute("lamp"), Attribute("n>", range(-2, 3))))
+    at_least = np.array([False, False, or_more])
+    goal = Goal(np.array(chosen, np.int32), np.array(wanted), at_least)
+    assert parse_goal(space, goal.text(space)).key(space) == goal.key(space)
+
+
+@pytest.mark.parametrize("value", ["'a\"b c'd", 'it\'s "so"', "\"that's"])
+def test_a_value_that_no_goal_can_name_is_refused(value):
+    with pytest.raises(
+        ConfigurationError, match="cannot be written in a goal, because it contains both kinds of quotes"
+    ):
+        Attribute("v", ("a", value))
 
 
 wishes = st.tuples(*(st.tuples(st.integers(0, size - 1), *[st.booleans()] * 2) for size in (3, 2, 3)))

@@ -110,7 +110,7 @@ def test_an_unknown_attribute_lists_those_that_exist_and_guesses():
         ("two words", ("a", "b"), "must not be empty, nor contain"),
         ("a=b", ("a", "b"), "nor contain"),
         ("a,b", ("a", "b"), "nor contain"),
-        ("x", ("a",), "has 1 values; it needs between 2"),
+        ("x", ("a",), "has 1 value; it needs between 2"),
         ("x", range(70_000), "has 70000 values"),
         ("x", ("a", "b", "a"), "names a value twice: a, b, a"),
         ("x", "ab", "must be a tuple of names, or a range"),
@@ -128,6 +128,8 @@ def test_a_space_needs_attributes_with_different_names():
         AttributeSpace(())
     with pytest.raises(ConfigurationError, match="share a name"):
         AttributeSpace((LAMP, LAMP))
+    with pytest.raises(ConfigurationError, match="'lamp' and 'lamp>' cannot be told apart in a goal like lamp>=1"):
+        AttributeSpace((LAMP, Attribute("lamp>")))
 
 
 def test_values_out_of_range_name_the_attribute_and_where_they_came_from():

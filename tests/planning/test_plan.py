@@ -41,7 +41,7 @@ def test_a_plan_has_sets_changes_and_probabilities(table: TransitionTable):
     assert found.edges == pytest.approx((0.9, 0.8))
     assert found.probability == pytest.approx(0.72)
     assert str(found).splitlines()[0] == "2 steps, probability 72.0%"
-    assert repr(plan(table, (0, 0), [1, None])) == "Plan(lamp=True: 1 step, probability 90.0%)"
+    assert repr(plan(table, (0, 0), [1, None])) == "Plan(lamp=true: 1 step, probability 90.0%)"
 
 
 def test_a_partial_goal_takes_the_nearest_set_that_satisfies_it(table: TransitionTable):

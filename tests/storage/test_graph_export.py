@@ -40,7 +40,7 @@ def test_dot_labels_sets_and_edges():
     assert dot.startswith("digraph attributes {")
     assert 'n0 -> n1 [label="0.250"];' in dot
     # Quotes in a name must not end the label.
-    assert r"a<\"&=x & y\nn=0" in dot
+    assert r"a<\"&=\"x & y\"\nn=0" in dot
 
 
 def test_the_suffix_names_the_format(tmp_path: Path):

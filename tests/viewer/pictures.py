@@ -15,7 +15,7 @@ from tests.viewer.browser import Browser, Tab, find_chromium
 
 FOLDER = Path("docs/images")
 GOAL = "switch_0=red switch_1=red switch_2=red switch_3=red"
-TOWER = "red_on_top_of_green=True green_on_top_of_blue=True blue_on_top_of_yellow=True"
+TOWER = "red_on_top_of_green=true green_on_top_of_blue=true blue_on_top_of_yellow=true"
 SIZE, GIF_WIDTH = (1360, 820), 900
 VIVID = 90
 """Difference between the largest and the smallest part of a vivid colour."""

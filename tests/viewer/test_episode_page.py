@@ -48,9 +48,9 @@ def test_a_notebook_shows_how_a_long_goal_begins():
     space = AttributeSpace(tuple(Attribute(f"a_rather_long_name_{number}") for number in range(12)))
     goal = partial_goal([1] * 12)
     words = goal_words(goal, space)
-    assert words.startswith("a_rather_long_name_0=True") and words.endswith(" … (12 attributes)") and len(words) < 150
+    assert words.startswith("a_rather_long_name_0=true") and words.endswith(" … (12 attributes)") and len(words) < 150
     short = partial_goal([1] + [None] * 11)
-    assert goal_words(short, space) == "a_rather_long_name_0=True"
+    assert goal_words(short, space) == "a_rather_long_name_0=true"
     assert change_words(dict.fromkeys("abcde", 1)) == "a → 1, b → 1, c → 1 +2"
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float, Int, UInt32
 
-from attribute_planner.attributes import AttributeSpace
+from attribute_planner.attributes import AttributeSpace, value_text
 from attribute_planner.transitions.counting import RowIndex
 
 UNCHANGED = -1
@@ -110,14 +110,10 @@ def change_words(
     """`room from left to right`, and if `rest` the values of all other attributes."""
     before, after = space.decode(source), space.decode(target)
     changed = [name for name in before if before[name] != after[name]]
-    changes = [f"{name} from {_text(before[name])} to {_text(after[name])}" for name in changed]
-    others = [f"{name}={_text(value)}" for name, value in before.items() if name not in changed]
+    changes = [f"{name} from {value_text(before[name])} to {value_text(after[name])}" for name in changed]
+    others = [f"{name}={value_text(value)}" for name, value in before.items() if name not in changed]
     context = f" with {', '.join(others)}" if rest and others else ""
     return " and ".join(changes) + context
-
-
-def _text(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _numbered(rows: np.ndarray) -> np.ndarray:

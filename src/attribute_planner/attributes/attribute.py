@@ -6,7 +6,7 @@ from typing import no_type_check
 
 import numpy as np
 
-from attribute_planner.errors import ConfigurationError, UnknownNameError, unknown_name
+from attribute_planner.errors import QUOTES, ConfigurationError, UnknownNameError, unknown_name
 
 Value = str | int | bool
 
@@ -42,11 +42,17 @@ class Attribute:
             )
         if not 2 <= len(self.values) <= MAX_VALUES:
             raise ConfigurationError(
-                f"Attribute {self.name!r} has {len(self.values)} values; it needs between 2 and {MAX_VALUES}."
+                f"Attribute {self.name!r} has {len(self.values)} value{'' if len(self.values) == 1 else 's'}; "
+                f"it needs between 2 and {MAX_VALUES}."
             )
         if not self.is_integer and (wrong := next((each for each in self.values if each != str(each).strip()), None)):
             raise ConfigurationError(
                 f"Attribute {self.name!r}: values must not begin or end with spaces, as {wrong!r} does."
+            )
+        if not self.is_integer and (wrong := next((each for each in self.values if not _can_be_written(each)), None)):
+            raise ConfigurationError(
+                f"Attribute {self.name!r}: the value {wrong} cannot be written in a goal, because it contains both "
+                "kinds of quotes, and either spaces, commas or a quote at its beginning."
             )
         if len(set(self.values)) < len(self.values):
             raise ConfigurationError(
@@ -87,16 +93,35 @@ class Attribute:
             return names.index(text)
         if not self.is_integer and text.isdecimal() and int(text) < self.size:
             return int(text)
-        raise unknown_name("value", value, self._shown_values(), of=f"Attribute {self.name!r}")
+        raise unknown_name("value", value, self.shown_values(), of=f"Attribute {self.name!r}")
 
     def decode(self, index: int | np.integer) -> Value:
         """The value at an index: a bool, an int or a name, depending on the kind of attribute."""
         return bool(index) if self.is_binary else self.values[int(index)]
 
-    def _shown_values(self) -> list[str]:
+    def text(self, index: int | np.integer) -> str:
+        """The value at an index, as goals in text have it."""
+        return value_text(self.decode(index))
+
+    def shown_values(self) -> list[str]:
+        """All values, as goals in text have them; a long range by its ends."""
         if self.is_integer and self.size > 12:
             return [f"{self.values[0]} … {self.values[-1]}"]
-        return [str(each) for each in self.values]
+        return [value_text(each) for each in self.values]
+
+
+def value_text(value: Value) -> str:
+    """A value as goals in text have it: `true`, `3`, `red`, `"in pot"`."""
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    if text and text[0] not in QUOTES and not any(c.isspace() or c == "," for c in text):
+        return text
+    quote = "'" if '"' in text else '"'
+    return f"{quote}{text}{quote}"
+
+
+def _can_be_written(value: Value) -> bool:
+    """Whether the quotes that a value needs in a goal differ from those in it."""
+    return value_text(value) == value or not set(QUOTES) <= set(str(value))
 
 
 def encode_named(attributes: Sequence[Attribute], named: Mapping[str, Value]) -> list[int]:

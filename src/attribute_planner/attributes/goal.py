@@ -1,5 +1,6 @@
 """Goals: required values of some attributes. Attributes that a goal does not mention are unconstrained."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -7,11 +8,15 @@ import jax
 import numpy as np
 from jaxtyping import Bool, Int
 
+from attribute_planner.attributes.attribute import MAX_SHOWN, value_text
 from attribute_planner.attributes.space import Array, Attribute, AttributeSpace, Value, key_of_words
-from attribute_planner.errors import GoalError, one_line
+from attribute_planner.errors import QUOTES, GoalError, one_line
 
 OR_MORE = ">="
 """Prefix of a number that is a lower bound."""
+
+PART = re.compile(r"""[^\s,=]*=(?:"[^"]*"|'[^']*')(?![^\s,])|[^\s,]+""")
+"""A part of a goal in text: up to the next space or comma that is not in quotes."""
 
 Bound = tuple[int, bool]
 """Index of the required value, and whether it is a lower bound."""
@@ -57,9 +62,13 @@ class Goal:
 
     def text(self, space: AttributeSpace) -> str:
         """The goal in the syntax of `parse_goal`: `depot=1 marine>=2`."""
+        return " ".join(self.texts(space))
+
+    def texts(self, space: AttributeSpace) -> list[str]:
+        """The same for each attribute: `["depot=1", "marine>=2"]`."""
         or_more = self._or_more()
         signs = {name: OR_MORE if or_more[i] else "=" for i, name in enumerate(space.names)}
-        return " ".join(f"{name}{signs[name]}{value}" for name, value in self.named(space).items())
+        return [f"{name}{signs[name]}{value_text(value)}" for name, value in self.named(space).items()]
 
     def _or_more(self) -> np.ndarray:
         return np.zeros(self.wanted.shape, bool) if self.at_least is None else np.asarray(self.at_least)
@@ -75,13 +84,16 @@ def goal_from_names(space: AttributeSpace, named: Mapping[str, Value] | str) -> 
 
 
 def parse_goal(space: AttributeSpace, text: str) -> Goal:
-    """A goal from text: `switch_0=red marine>=2`, separated by spaces or commas. A bare name means `name=true`."""
+    """A goal from text: `switch_0=red marine>=2`, separated by spaces or commas. A bare name means `name=true`.
+
+    A value that contains spaces or commas is in quotes: `egg="in pot"`.
+    """
     bounds: dict[str, Bound] = {}
-    for part in text.replace(",", " ").split():
+    for part in PART.findall(text):
         name, value = _split(space, part)
         attribute = space.attributes[space.index(name)]
         if value is None and not attribute.is_binary:
-            raise GoalError(f"{name!r} needs a value, as in {name}={attribute.values[0]}.")
+            raise GoalError(f"{name!r} needs a value, as in {name}={attribute.text(0)}.")
         bound = _bound(attribute, True if value is None else value)
         bounds[name] = _both(attribute, bounds[name], bound) if name in bounds else bound
     return _goal_of(space, bounds)
@@ -90,9 +102,19 @@ def parse_goal(space: AttributeSpace, text: str) -> Goal:
 def _split(space: AttributeSpace, part: str) -> tuple[str, str | None]:
     """Name and value of `name=value`. `name>=value` has the value `>=value`; a bare name has `None`."""
     name, equals, value = part.partition("=")
+    value = _unquoted(part, value)
     if equals and name.endswith(">") and name not in space.names:
         return name[:-1], OR_MORE + value
     return name, value if equals else None
+
+
+def _unquoted(part: str, value: str) -> str:
+    """The value without the quotes around it, if there are any."""
+    if not value or value[0] not in QUOTES:
+        return value
+    if len(value) < 2 or value.find(value[0], 1) != len(value) - 1:
+        raise GoalError(f"{part} is not a valid goal: {value[0]} must be closed at the end of the value.")
+    return value[1:-1]
 
 
 def _bound(attribute: Attribute, value: Value) -> Bound:
@@ -100,9 +122,11 @@ def _bound(attribute: Attribute, value: Value) -> Bound:
     if not text.startswith(OR_MORE) or text in attribute.values:
         return attribute.encode(value), False
     if not isinstance(attribute.values, range) or attribute.values.step < 0:
+        names = attribute.shown_values()
+        shown = ", ".join(names if len(names) <= MAX_SHOWN else [*names[:2], "…"])
         raise GoalError(
             f"{attribute.name}{text} is not a valid goal: only integer attributes with increasing values have lower "
-            f"bounds, and the values of {attribute.name!r} are {attribute.values[0]}, {attribute.values[1]}, …"
+            f"bounds, and the values of {attribute.name!r} are {shown}."
         )
     return attribute.encode(text.removeprefix(OR_MORE)), True
 
@@ -114,7 +138,7 @@ def _both(attribute: Attribute, one: Bound, other: Bound) -> Bound:
         return low, low_or_more and high_or_more
     if low_or_more:
         return high, high_or_more
-    first, second = ((OR_MORE if more else "") + str(attribute.decode(index)) for index, more in (one, other))
+    first, second = ((OR_MORE if more else "") + attribute.text(index) for index, more in (one, other))
     raise GoalError(f"The goal contradicts itself: {attribute.name} cannot be {first} and {second} at once.")
 
 

@@ -42,6 +42,8 @@ class AttributeSpace:
             raise ConfigurationError("An environment needs at least one attribute.")
         if len(set(self.names)) < len(self.names):
             raise ConfigurationError(f"Two attributes share a name: {', '.join(self.names)}.")
+        if (name := next((each for each in self.names if f"{each}>" in self.names), None)) is not None:
+            raise ConfigurationError(f"{name!r} and {name + '>'!r} cannot be told apart in a goal like {name}>=1.")
 
     def __repr__(self) -> str:
         return f"AttributeSpace({', '.join(map(str, self.attributes))})"

@@ -97,7 +97,9 @@ def _describe_edge(table: Any, edge: int) -> dict[str, Any]:
 
 
 def _words(values: dict[str, Any]) -> str:
-    return " ".join(f"{name}={value}" for name, value in values.items())
+    from attribute_planner.attributes import value_text
+
+    return " ".join(f"{name}={value_text(value)}" for name, value in values.items())
 
 
 def _export(path: Path, table: Any, plan: Any) -> None:

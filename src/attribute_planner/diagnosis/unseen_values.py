@@ -8,7 +8,7 @@ from attribute_planner.attributes import Attribute, Goal
 from attribute_planner.diagnosis.finding import Finding
 from attribute_planner.diagnosis.tasks import Asked
 from attribute_planner.diagnosis.ways import FEW_VISITS, time_runs_out
-from attribute_planner.diagnosis.wording import percent, times, value_words
+from attribute_planner.diagnosis.wording import percent, times
 from attribute_planner.transitions.model import Listing, TransitionModel
 from attribute_planner.transitions.numbering import NumberedSets
 
@@ -69,7 +69,7 @@ def incomplete(listing: Listing, attribute: int, unseen: np.ndarray) -> str:
         return ""
     space = listing.space
     listed = " or ".join(
-        f"{space.names[attribute]}={value_words(space.attributes[attribute].decode(int(value)))}"
+        f"{space.names[attribute]}={space.attributes[attribute].text(int(value))}"
         for value in seen
         if (listing.values[:, attribute] == value).any()
     )
@@ -88,9 +88,9 @@ HOW_TO_SEE = (
 
 
 def _finding(attribute: Attribute, unseen: np.ndarray, share: float, advice: str) -> Finding:
-    values = [value_words(attribute.decode(int(value))) for value in unseen]
-    listed = " and ".join(f"{attribute.name}={value}" for value in values)
-    if len(values) > MAX_LISTED:
+    listed = " and ".join(f"{attribute.name}={attribute.text(value)}" for value in unseen)
+    values = [str(attribute.values[int(value)]) for value in unseen]
+    if len(unseen) > MAX_LISTED:
         listed = f"{len(values)} of the {attribute.size} values of {attribute.name}"
     were, asks = ("was" if len(values) == 1 else "were"), f"{percent(share)} of the goals of the tasks need it. "
     message = f"{listed} {were} never seen in training. {asks if share else ''}{advice}"

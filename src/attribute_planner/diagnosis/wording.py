@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from attribute_planner.attributes import AttributeSpace
+from attribute_planner.attributes import AttributeSpace, value_text
 from attribute_planner.transitions.evidence import percent as percent
 
 
@@ -10,7 +10,7 @@ def set_words(space: AttributeSpace, values: np.ndarray, of: np.ndarray | None =
     """`door=open key=false`; only attributes in the mask `of`, if given."""
     named = space.decode(values)
     chosen = [name for i, name in enumerate(space.names) if of is None or of[i]]
-    return " ".join(f"{name}={value_words(named[name])}" for name in chosen)
+    return " ".join(f"{name}={value_text(named[name])}" for name in chosen)
 
 
 def times(count: int) -> str:
@@ -21,8 +21,3 @@ def times(count: int) -> str:
 def attempts_words(count: float) -> str:
     """`1 recent attempt`, `12 recent attempts`."""
     return f"{count:.0f} recent attempt{'' if round(count) == 1 else 's'}"
-
-
-def value_words(value: object) -> str:
-    """A value as goals spell it."""
-    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
+from attribute_planner.attributes import value_text
 from attribute_planner.errors import ConfigurationError
 from attribute_planner.planning.episode import Episode
 
@@ -53,7 +54,9 @@ def captioned_frames(episode: Episode) -> list[np.ndarray]:
 def _target(observed: dict, target: dict | None) -> str:
     if target is None:
         return "no plan"
-    return "target: " + ", ".join(f"{name} = {value}" for name, value in target.items() if observed[name] != value)
+    return "target: " + ", ".join(
+        f"{name} = {value_text(value)}" for name, value in target.items() if observed[name] != value
+    )
 
 
 def _with_caption(frame: np.ndarray, goal: str, line: str, colour: tuple[int, int, int]) -> np.ndarray:

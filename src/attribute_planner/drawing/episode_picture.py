@@ -74,7 +74,7 @@ def _wanted(episode: Episode, number: int) -> str:
     if not goal.wanted[number]:
         return ""
     at_least = goal.at_least is not None and bool(goal.at_least[number])
-    return f"{'≥' if at_least else '='} {attribute.decode(int(goal.values[number]))}"
+    return f"{'≥' if at_least else '='} {attribute.text(int(goal.values[number]))}"
 
 
 def _draw_title(axes: Any, episode: Episode, height: float) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from PIL import Image
 
+from attribute_planner.attributes import value_text
 from attribute_planner.drawing.graph_layout import layers_from
 from attribute_planner.drawing.picture import finish, require_image_suffix
 from attribute_planner.drawing.small_graph import MAX_SETS, small_graph
@@ -107,7 +108,7 @@ def _draw_route(axes: Any, places: np.ndarray, route: list[int], plan: Plan) -> 
     axes.scatter(*way.T, s=60, color="#e4572e", edgecolor="white", zorder=4)
     axes.scatter(*way[-1], s=130, color="#2e9e5b", edgecolor="white", zorder=5)
     for number, (change, probability) in enumerate(zip(plan.changes, plan.edges, strict=True)):
-        label = ", ".join(f"{name}→{value}" for name, value in change.items()) + f"\n{probability:.1%}"
+        label = ", ".join(f"{name}→{value_text(value)}" for name, value in change.items()) + f"\n{probability:.1%}"
         first, second = way[number], way[number + 1]
         rises = second[1] > first[1]
         axes.annotate(

@@ -10,6 +10,7 @@ from html import escape
 from typing import Any
 
 from attribute_planner.agent import Agent
+from attribute_planner.attributes import value_text
 from attribute_planner.diagnosis.finding import Diagnosis
 from attribute_planner.drawing.episode_picture import draw_episode
 from attribute_planner.drawing.graph_picture import draw_graph
@@ -135,7 +136,7 @@ def _base64(content: bytes) -> str:
 
 
 def _change(change: dict[str, Any]) -> str:
-    return ", ".join(f"{name} → {value}" for name, value in change.items())
+    return ", ".join(f"{name} → {value_text(value)}" for name, value in change.items())
 
 
 def _difference(before: dict[str, Any], after: dict[str, Any] | None) -> str:

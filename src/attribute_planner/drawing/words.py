@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from attribute_planner.attributes import AttributeSpace, Goal
+import numpy as np
+
+from attribute_planner.attributes import AttributeSpace, Goal, value_text
 
 MAX_GOAL = 120
 """Characters of a goal that are shown."""
@@ -13,14 +15,15 @@ MAX_CHANGES = 3
 
 def goal_words(goal: Goal, space: AttributeSpace) -> str:
     """The goal; of a long one, how it begins."""
-    text = goal.text(space)
+    text, parts = goal.text(space), goal.texts(space)
     if len(text) <= MAX_GOAL:
         return text
-    return f"{text[:MAX_GOAL].rpartition(' ')[0] or text[:MAX_GOAL]} … ({int(goal.wanted.sum())} attributes)"
+    fitting = int((np.cumsum([len(part) + 1 for part in parts]) <= MAX_GOAL + 1).sum())
+    return f"{' '.join(parts[:fitting]) or text[:MAX_GOAL]} … ({len(parts)} attributes)"
 
 
 def change_words(change: Mapping[str, Any]) -> str:
     """What a transition changes; of many changes, the first few."""
-    words = [f"{name} → {value}" for name, value in change.items()]
+    words = [f"{name} → {value_text(value)}" for name, value in change.items()]
     more = f" +{len(words) - MAX_CHANGES}" if len(words) > MAX_CHANGES else ""
     return ", ".join(words[:MAX_CHANGES]) + more

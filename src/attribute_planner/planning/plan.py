@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Int
 
-from attribute_planner.attributes import AttributeSpace, Goal, Value
+from attribute_planner.attributes import AttributeSpace, Goal, Value, value_text
 from attribute_planner.planning.episode_model import AttemptModel
 from attribute_planner.planning.search import Distances, Graph
 from attribute_planner.transitions.evidence import EdgeEvidence
@@ -145,7 +145,7 @@ class Plan:
         within = f" within {self.horizon:.0f} environment steps" if np.isfinite(self.horizon) else ""
         lines = [f"{self.summary}{within}"]
         for number, (change, evidence) in enumerate(zip(self.changes, self.evidence, strict=True), start=1):
-            shown = ", ".join(f"{name} → {value}" for name, value in change.items())
+            shown = ", ".join(f"{name} → {value_text(value)}" for name, value in change.items())
             lines.append(f"{number:3d}. {shown}  {evidence}")
         return "\n".join(lines)
 

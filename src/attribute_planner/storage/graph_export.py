@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
+from attribute_planner.attributes import value_text
 from attribute_planner.errors import unknown_name
 from attribute_planner.files.writing import write_bytes
 from attribute_planner.transitions.table import TransitionTable
@@ -51,7 +52,9 @@ def to_dot(table: TransitionTable) -> str:
     """Graphviz DOT; edges are labelled with their probability."""
     lines = ["digraph attributes {"]
     for number, values in enumerate(table.values):
-        label = "\\n".join(_escaped(f"{name}={value}") for name, value in table.space.decode(values).items())
+        label = "\\n".join(
+            _escaped(f"{name}={value_text(value)}") for name, value in table.space.decode(values).items()
+        )
         lines.append(f'  n{number} [label="{label}"];')
     for source, target, probability in zip(table.source, table.target, table.probability, strict=True):
         lines.append(f'  n{source} -> n{target} [label="{probability:.3f}"];')

@@ -103,7 +103,7 @@ class View:
         value = word - self.first_of_attributes
         attribute = int(np.searchsorted(self.attributes.offsets, value, side="right")) - 1
         name = self.attributes.attributes[attribute]
-        return f"{name.name}={name.decode(value - int(self.attributes.offsets[attribute]))}"
+        return f"{name.name}={name.text(value - int(self.attributes.offsets[attribute]))}"
 
 
 def units_seen_as(units: Units) -> jax.Array:
