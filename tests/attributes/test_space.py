@@ -45,6 +45,12 @@ def sizes_with_sets(draw: st.DrawFn) -> tuple[list[int], np.ndarray]:
         (FLOOR, -2, 0),
         (FLOOR, 2, 2),
         (FLOOR, "0", 1),
+        (FLOOR, 2.0, 2),
+        (FLOOR, np.float32(-2.0), 0),
+        (FLOOR, -0.0, 1),
+        (COLOUR, 2.0, 2),
+        (LAMP, np.float64(1.0), 1),
+        (Attribute("x", ("0.5", "1.0")), 1.0, 1),
     ],
 )
 def test_a_value_is_given_by_name_or_number(attribute, value, index):
@@ -73,6 +79,15 @@ def test_a_value_that_does_not_exist_is_an_error_that_lists_those_that_do(attrib
     shown = ", ".join(str(each) for each in attribute.values)
     with pytest.raises(UnknownNameError, match=f"Attribute '{attribute.name}' has no value.*There are: {shown}"):
         attribute.encode(value)
+
+
+@pytest.mark.parametrize("value", [1.5, float("nan"), -float("inf"), np.float32(0.5)])
+def test_a_number_that_is_not_whole_is_an_error(value):
+    message = f"Attribute 'floor' has no value '{float(value)}'; its values are whole numbers: -2, 0, 2.$"
+    with pytest.raises(UnknownNameError, match=message):
+        FLOOR.encode(value)
+    with pytest.raises(UnknownNameError, match=r"Attribute 'lamp' has no value '.*There are: false, true"):
+        LAMP.encode(value)
 
 
 def test_a_long_range_is_not_listed_in_full():

@@ -83,17 +83,33 @@ class Attribute:
         """Number of values."""
         return len(self.values)
 
-    def encode(self, value: Value) -> int:
-        """The index of a value, given by name or index or, for an integer attribute, as the integer itself."""
+    def encode(self, value: Value | float) -> int:
+        """The index of a value, given by name or index or, for an integer attribute, as the integer itself.
+
+        A floating-point number must be whole.
+        """
         text = str(value).strip()
         names = [str(each) for each in self.values]
         if isinstance(value, (bool, np.bool_)) or self.is_binary:
             text = text.lower()
+        if text not in names and isinstance(value, (float, np.floating)):
+            text = self._whole(float(value))
         if text in names:
             return names.index(text)
         if not self.is_integer and text.isdecimal() and int(text) < self.size:
             return int(text)
         raise unknown_name("value", value, self.shown_values(), of=f"Attribute {self.name!r}")
+
+    def _whole(self, value: float) -> str:
+        """A whole number without the point; other numbers are no values of an integer attribute."""
+        if value.is_integer():
+            return str(int(value))
+        if self.is_integer:
+            raise UnknownNameError(
+                f"Attribute {self.name!r} has no value '{value}'; its values are whole numbers: "
+                f"{', '.join(self.shown_values())}."
+            )
+        return str(value)
 
     def decode(self, index: int | np.integer) -> Value:
         """The value at an index: a bool, an int or a name, depending on the kind of attribute."""
@@ -124,7 +140,7 @@ def _can_be_written(value: Value) -> bool:
     return value_text(value) == value or not set(QUOTES) <= set(str(value))
 
 
-def encode_named(attributes: Sequence[Attribute], named: Mapping[str, Value]) -> list[int]:
+def encode_named(attributes: Sequence[Attribute], named: Mapping[str, Value | float]) -> list[int]:
     """The index of each attribute's value in a complete named set."""
     names = [each.name for each in attributes]
     for name in named:

@@ -10,7 +10,7 @@ import numpy as np
 from attribute_planner.attributes.attribute import Attribute, Value, encode_named
 from attribute_planner.errors import ConfigurationError, EnvironmentFaultError
 
-Describe = Callable[[Any, dict[str, Any], Any], Mapping[str, Value]]
+Describe = Callable[[Any, dict[str, Any], Any], Mapping[str, Value | float]]
 """Maps an observation, its `info` and the environment to attribute values by name."""
 
 ReadValues = Callable[[Any, dict[str, Any], Any], list[int]]
@@ -67,7 +67,7 @@ class AttributeReader:
         except TypeError as error:
             name = self._names[position]
             raise EnvironmentFaultError(
-                f"attribute {name!r} is a {type(value).__name__}; it must be a name, an integer or a bool."
+                f"attribute {name!r} is a {type(value).__name__}; it must be a name, a whole number or a bool."
             ) from error
 
     def _example(self) -> dict[str, Value]:
