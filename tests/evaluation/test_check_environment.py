@@ -26,6 +26,7 @@ from attribute_planner.environments.tasks import Task, complete_goal
 from attribute_planner.environments.vector_env import TimeStep, VectorEnv
 from attribute_planner.errors import ConfigurationError, EnvironmentFaultError
 from attribute_planner.evaluation.check_environment import check_environment
+from tests.probes import RING
 
 FLIP = 1
 TWO_NUMBERS = VectorSpec(2)
@@ -138,14 +139,15 @@ def test_a_healthy_environment_is_reported_with_what_was_seen():
     assert (report.steps, report.episodes, report.attribute_sets, report.transitions) == (800, 64, 2, 2)
     assert report.step_limit == "10 steps, as the environment says"
     assert str(report).splitlines() == [
-        "lamps: no fault in 800 random steps of 8 environments; 64 episodes ended",
+        "lamps: no fault in 800 random steps of 8 environments; 64 episodes ended, 0 of them terminated",
         "  observed: 2 attribute sets, 2 transitions between them",
         "  time limit: 10 steps, as the environment says",
         "  observation: 2 numbers, unchanged",
         "  tasks: other",
-        "  images: 4 × 6 pixels",
-        "  warning: attribute 'broken' never changed in 800 random steps.",
-        "  warning: task 'other': asks for broken=True, not seen in 800 random steps.",
+        "  rendered images: 4 × 6 pixels",
+        "  warning: not seen in 800 random steps: broken=true. That is usual for what takes skill; leave out only what "
+        "cannot occur.",
+        "  warning: task 'other': asks for broken=true, not seen in 800 random steps.",
     ]
 
 
@@ -203,7 +205,7 @@ def test_an_error_names_the_environment_and_the_operation_once():
         (Lamps(picture=np.zeros((4, 6), np.uint8)), r"render: the image is uint8\[4, 6\]; it must be uint8\[H, W, 3\]"),
         (
             Lamps(goal=lambda state, values, key: complete_goal(values)),
-            "goal of task 'other': every sampled goal is already satisfied",
+            "goal of task 'other': the task only has goals that are satisfied at the start.$",
         ),
         (
             Lamps(goal=lambda state, values, key: complete_goal(values + 2)),
@@ -237,12 +239,15 @@ def test_goals_that_are_sometimes_satisfied_are_a_warning():
         return complete_goal(jnp.where(jax.random.bernoulli(key), values, 1 - values))
 
     warnings = check_environment(Lamps(goal=sometimes), steps=5).warnings
-    assert any("of 32 goals are satisfied at the start" in warning for warning in warnings)
+    assert any(
+        "of 32 sampled goals are satisfied at the start; evaluation draws another goal then" in each
+        for each in warnings
+    )
 
 
 def test_no_change_in_random_steps_is_a_warning():
     warnings = check_environment(Lamps(space=Discrete(("wait",))), steps=2).warnings
-    assert warnings[0].startswith("no attribute changed in 64 random steps: exploration may find no transition.")
+    assert warnings[1].startswith("no attribute changed in 64 random steps: exploration may find no transition.")
 
 
 @dataclass
@@ -279,12 +284,79 @@ def colours(noise: Callable[[Colours], int] = lambda env: env.lit, **options: An
 
 
 def test_declared_values_that_never_occur_and_tasks_that_ask_for_them_are_warned_of():
-    env = colours(tasks={"turn-blue": {"colour": "blue"}, "turn-green": {"colour": "green"}})
+    tasks = {"turn-blue": {"colour": "blue"}, "turn-green": {"colour": "green"}}
+    env = colours(tasks=tasks, episode_steps=10)
     assert check_environment(env, steps=20).warnings == (
-        "attribute 'colour' never had the value blue in 640 random steps. That is usual for what takes skill; leave "
-        "out only what cannot occur.",
+        "not seen in 640 random steps: colour=blue. That is usual for what takes skill; leave out only what cannot "
+        "occur.",
         "task 'turn-blue': asks for colour=blue, not seen in 640 random steps.",
     )
+
+
+def test_all_unseen_values_are_one_warning():
+    def describe(observation: Any, info: dict, env: Any) -> dict[str, Any]:
+        return {"lit": observation[0], "size": 0.0, "way": "a b", "a": 0, "done": False}
+
+    attributes = [
+        ap.Attribute("lit"),
+        ap.Attribute("size", range(9)),
+        ap.Attribute("way", ("a b", "c d", "e")),
+        ap.Attribute("a"),
+        ap.Attribute("done"),
+    ]
+    env = ap.from_gymnasium(Colours, attributes=attributes, describe=describe, tasks={"t": {"lit": True}})
+    assert [each for each in check_environment(env, steps=5).warnings if "not seen" in each] == [
+        'not seen in 160 random steps: size=1, 2, 3, 4, 5, 6 and 2 more; way="c d" and e; a=true; done=true. That is '
+        "usual for what takes skill; leave out only what cannot occur."
+    ]
+
+
+@dataclass
+class Visits(Colours):
+    """A lamp, and a place to visit that differs between episodes, which end when the lamp is lit at an even step."""
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[np.ndarray, dict]:
+        seen, info = super().reset(seed=seed)
+        self.place = int(self.np_random.integers(3))
+        return seen, info
+
+    def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict]:
+        seen, reward, _, truncated, info = super().step(action)
+        return seen, reward, bool(self.lit and self.age % 2 == 0), truncated, info
+
+
+def visits(**options: Any) -> Any:
+    return ap.from_gymnasium(
+        Visits,
+        attributes=[ap.Attribute("lit"), ap.Attribute("place", range(3))],
+        describe=lambda observation, info, env: {"lit": observation[0], "place": env.unwrapped.place},
+        tasks={"light": {"lit": True}},
+        **options,
+    )
+
+
+def test_an_attribute_that_is_fixed_in_each_episode_is_no_warning():
+    report = check_environment(visits(), steps=30)
+    assert report.fixed == ("place",) and report.warnings == ()
+    assert "  fixed in each episode: place" in str(report).splitlines()
+
+
+def test_episodes_that_terminate_are_told_from_those_that_reach_the_time_limit():
+    report = check_environment(visits(episode_steps=2), steps=30)
+    assert 0 < report.terminated < report.episodes
+    assert f"{report.episodes} episodes ended, {report.terminated} of them terminated" in str(report)
+
+
+def test_a_check_without_the_end_of_an_episode_is_a_warning():
+    report = check_environment(Lamps(episode_steps=50), steps=20)
+    assert "; no episode ended" in str(report).splitlines()[0]
+    assert report.warnings[0].startswith("no episode ended: ends of episodes, and the resets after them, were not")
+    assert not any("no episode ended" in each for each in check_environment(Lamps(), steps=20).warnings)
+
+
+def test_the_time_limit_of_a_pure_environment_ends_episodes():
+    report = check_environment(RING, steps=RING.episode_steps + 1)
+    assert report.episodes >= 8 and report.terminated == 0
 
 
 def test_every_step_of_the_check_counts():
@@ -297,7 +369,7 @@ def test_every_step_of_the_check_counts():
 
     report = check_environment(colours(late, tasks={"late": {"noise": True}}), steps=20)
     assert report.steps == taken[0] == 640
-    assert not any("noise=True" in each for each in report.warnings)
+    assert not any("noise=true" in each for each in report.warnings)
 
 
 @pytest.mark.parametrize(("scale", "warned"), [(1.0, False), (1.5, True)])
@@ -384,7 +456,7 @@ def test_a_task_that_most_starts_satisfy_is_a_warning_and_not_a_fault():
         tasks={"light": {"lit": True}},
     )
     warnings = check_environment(env, steps=5).warnings
-    assert any("goals are satisfied at the start" in each for each in warnings)
+    assert any("sampled goals are satisfied at the start" in each for each in warnings)
 
 
 def test_an_environment_without_f_is_checked_for_the_rest():

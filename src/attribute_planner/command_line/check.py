@@ -5,13 +5,13 @@ from typing import Annotated
 
 import tyro
 
-from attribute_planner.command_line.arguments import shown_as
+from attribute_planner.command_line.arguments import OptionalInt, shown_as
 from attribute_planner.command_line.printing import busy, console, print_json
 
 
 def check(
     env: Annotated[str, tyro.conf.Positional, shown_as("ENV")],
-    steps: int = 200,
+    steps: OptionalInt = None,
     seed: int = 0,
     json: bool = False,
 ) -> int:
@@ -22,7 +22,8 @@ def check(
     Args:
         env: A function of your own that returns an environment, as module:function, or the name of a built-in
             environment.
-        steps: Number of random steps in each of eight environments.
+        steps: Number of random steps in each of eight environments; by default one more than an episode has, but at
+            least 200 and at most 500.
         seed: Random seed.
         json: Print the report as JSON.
     """

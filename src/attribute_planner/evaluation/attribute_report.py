@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Bool, Int
 
-from attribute_planner.attributes import Attribute, AttributeSpace, Goal
+from attribute_planner.attributes import AttributeSpace, Goal
 
-MAX_LISTED = 6
-"""More values than these are counted, not listed."""
+MAX_LISTED, MAX_ATTRIBUTES = 6, 12
+"""More values of an attribute, and more attributes, are counted, not listed."""
 
 FEWEST_CHANGES = 3
 """Changes of an attribute from which we judge whether actions affect it."""
@@ -19,13 +19,28 @@ def values_seen(space: AttributeSpace) -> list[Bool[np.ndarray, " n"]]:
     return [np.zeros(size, bool) for size in space.sizes]
 
 
+def fixed_attributes(
+    space: AttributeSpace, changed: Bool[np.ndarray, " A"], seen: Sequence[np.ndarray]
+) -> tuple[str, ...]:
+    """The attributes that differ between episodes and do not change in any."""
+    columns = zip(space.names, changed, seen, strict=True)
+    return tuple(name for name, has_changed, had in columns if had.sum() > 1 and not has_changed)
+
+
 def unseen_value_warnings(space: AttributeSpace, seen: Sequence[np.ndarray], steps: int) -> list[str]:
-    """A warning for each attribute that had more than one of its values, but not all of them."""
-    return [
-        f"attribute {attribute.name!r} never had {_listed(attribute, ~had)} in {steps:,} random steps. That is usual "
-        "for what takes skill; leave out only what cannot occur."
+    """A warning if attributes have values that did not occur."""
+    unseen = [
+        f"{attribute.name}={_enumerated([attribute.text(value) for value in np.flatnonzero(~had)])}"
         for attribute, had in zip(space.attributes, seen, strict=True)
-        if had.sum() > 1 and not had.all()
+        if not had.all()
+    ]
+    if not unseen:
+        return []
+    if len(unseen) > MAX_ATTRIBUTES:
+        unseen = [*unseen[:MAX_ATTRIBUTES], f"and values of {len(unseen) - MAX_ATTRIBUTES} more attributes"]
+    return [
+        f"not seen in {steps:,} random steps: {'; '.join(unseen)}. That is usual for what takes skill; leave out only "
+        "what cannot occur."
     ]
 
 
@@ -42,7 +57,7 @@ def unseen_goal_warning(
             at_least[:, number], ~possible[values[:, number]], ~had[values[:, number]]
         )
         for value in np.unique(values[missing, number]).tolist():
-            asked[f"{attribute.name}={attribute.decode(value)}"] = missing & (values[:, number] == value)
+            asked[f"{attribute.name}={attribute.text(value)}"] = missing & (values[:, number] == value)
     if not asked:
         return []
     count = int(np.any(list(asked.values()), axis=0).sum())
@@ -88,13 +103,6 @@ def unaffected_by_actions(
     changes = ((first[1:] != first[:-1]) & shown[1:]).sum(axis=(0, 1))
     differs = ((first != other) & shown).any(axis=(0, 1))
     return ~differs & (changes >= FEWEST_CHANGES)
-
-
-def _listed(attribute: Attribute, which: np.ndarray) -> str:
-    values = [str(attribute.decode(value)) for value in np.flatnonzero(which).tolist()]
-    if len(values) > MAX_LISTED:
-        return f"{len(values)} of its {attribute.size} values"
-    return f"the value{'s' if len(values) > 1 else ''} {_enumerated(values)}"
 
 
 def _enumerated(names: list[str]) -> str:

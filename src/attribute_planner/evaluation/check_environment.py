@@ -28,6 +28,7 @@ from attribute_planner.environments.vector_env import VectorEnv
 from attribute_planner.errors import AttributePlannerError, EnvironmentFaultError
 from attribute_planner.evaluation.attribute_report import (
     control_warnings,
+    fixed_attributes,
     unseen_goal_warning,
     unseen_value_warnings,
 )
@@ -54,7 +55,9 @@ class EnvironmentReport:
 
     environment: name of the environment.
     steps, episodes: number of steps and of finished episodes in all environments together.
+    terminated: number of episodes that ended in a terminal state, not at a time limit.
     attribute_sets, transitions: number of different ones observed; `None` if f is not given.
+    fixed: attributes that differ between episodes and do not change in any.
     step_limit: number of steps after which an episode is truncated, and its source.
     observation: how the network encodes each part of an observation.
     tasks: names of the tasks.
@@ -65,8 +68,10 @@ class EnvironmentReport:
     environment: str
     steps: int
     episodes: int
+    terminated: int
     attribute_sets: int | None
     transitions: int | None
+    fixed: tuple[str, ...]
     step_limit: str
     observation: tuple[str, ...]
     tasks: tuple[str, ...]
@@ -79,29 +84,42 @@ class EnvironmentReport:
     def __str__(self) -> str:
         lines = [
             f"{self.environment}: no fault in {self.steps:,} random steps of {NUM_ENVS} environments; "
-            f"{self.episodes:,} episodes ended"
+            + _ended(self.episodes, self.terminated)
         ]
         if self.attribute_sets is not None:
             lines.append(
                 f"  observed: {self.attribute_sets:,} attribute sets, {self.transitions:,} transitions between them"
             )
+        if self.fixed:
+            lines.append(f"  fixed in each episode: {', '.join(self.fixed)}")
         lines.append(f"  time limit: {self.step_limit}")
         lines += [f"  observation: {line}" for line in self.observation]
         lines.append(f"  tasks: {', '.join(self.tasks) or 'none'}")
-        lines.append("  images: " + (f"{self.image[0]} × {self.image[1]} pixels" if self.image else "none"))
+        size = (
+            f"{self.image[0]} × {self.image[1]} pixels" if self.image else 'none (Gymnasium: render_mode="rgb_array")'
+        )
+        lines.append(f"  rendered images: {size}")
         return "\n".join(lines + [f"  warning: {warning}" for warning in self.warnings])
 
 
+def _ended(episodes: int, terminated: int) -> str:
+    """`no episode ended`, `64 episodes ended, 3 of them terminated`."""
+    if not episodes:
+        return "no episode ended"
+    return f"{episodes:,} episode{'' if episodes == 1 else 's'} ended, {terminated:,} of them terminated"
+
+
 FEWEST_STEPS, MOST_STEPS = 200, 500
-"""Bounds of the number of steps in each environment, by default those of an episode and the reset after it."""
+"""Bounds of the number of steps in each environment, by default those of an episode and one more."""
 
 
 def check_environment(env: Environment, steps: int | None = None, seed: int = 0) -> EnvironmentReport:
-    """Take random steps in each of a few environments, repeat some, and sample every task.
+    """Take random steps in each of eight environments, repeat some, and sample every task.
 
     An error is raised at any fault.
 
-    steps: steps in each environment; by default those of a whole episode, but at least 200 and at most 500.
+    steps: steps in each environment; by default one more than an episode has, but at least 200 and at most 500. After
+        them, up to 300 further steps in each repeat episodes: the same, again, and with other actions.
     """
     require_environment(env, "check_environment")
     if steps is not None:
@@ -135,8 +153,10 @@ def check_environment(env: Environment, steps: int | None = None, seed: int = 0)
         environment=env.name,
         steps=observed.steps,
         episodes=observed.episodes,
+        terminated=observed.terminated,
         attribute_sets=len(observed.sets) if env.has_attribute_fn else None,
         transitions=len(observed.transitions) if env.has_attribute_fn else None,
+        fixed=fixed_attributes(env.attributes, observed.changed, observed.seen),
         step_limit=f"{env.episode_steps:,} steps, {env.step_limit_source}",
         observation=observation_lines(env.observation, seen),
         tasks=tuple(env.tasks),
@@ -207,7 +227,8 @@ def _sample_task(env: Environment, envs: CheckedVectorEnv, task: Task, *, key: K
         return remarks
     return [
         *remarks,
-        f"task {task.name!r}: {is_solved.sum()} of {len(starts)} goals are satisfied at the start and do not count.",
+        f"task {task.name!r}: {is_solved.sum()} of {len(starts)} sampled goals are satisfied at the start; evaluation "
+        "draws another goal then, or another start.",
     ]
 
 
@@ -218,7 +239,7 @@ def _require_other_starts(envs: VectorEnv, task: Task, start_key: Key, goal_key:
             task, envs, lambda timestep: np.asarray(timestep.attributes), start_key=start_key, goal_key=goal_key
         )
     except AttributePlannerError as error:
-        raise EnvironmentFaultError("every sampled goal is already satisfied at the start.") from error
+        raise EnvironmentFaultError("the task only has goals that are satisfied at the start.") from error
 
 
 def _control_remarks(env: Environment, envs: VectorEnv, steps: int, *, key: Key) -> list[str]:
@@ -249,15 +270,16 @@ def _image_size(env: Environment, envs: VectorEnv) -> tuple[int, int] | None:
 
 def _warnings(env: Environment, observed: Observed) -> list[str]:
     warnings = [] if env.tasks else ["there are no tasks to evaluate on."]
+    if not observed.episodes:
+        warnings.append(
+            "no episode ended: ends of episodes, and the resets after them, were not checked; steps=… takes more steps."
+        )
     if not env.has_attribute_fn:
         return warnings
-    steps = f"{observed.steps:,} random steps"
     if not observed.changed.any():
         return [
             *warnings,
-            f"no attribute changed in {steps}: exploration may find no transition. If describe is right, add "
-            "attributes that change on the way to the goal, or make episodes longer.",
+            f"no attribute changed in {observed.steps:,} random steps: exploration may find no transition. If describe "
+            "is right, add attributes that change on the way to the goal, or make episodes longer.",
         ]
-    constant = [name for name, changed in zip(env.attributes.names, observed.changed, strict=True) if not changed]
-    warnings += unseen_value_warnings(env.attributes, observed.seen, observed.steps)
-    return [*warnings, *(f"attribute {name!r} never changed in {steps}." for name in constant)]
+    return [*warnings, *unseen_value_warnings(env.attributes, observed.seen, observed.steps)]

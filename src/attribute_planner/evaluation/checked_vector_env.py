@@ -23,6 +23,7 @@ class Observed:
     """Statistics of the steps taken.
 
     steps, episodes: steps, and episodes that ended, in all environments together.
+    terminated: episodes that ended in a terminal state.
     changed: `bool[A]` which attributes a step has changed.
     seen: for each attribute, which of its values occurred.
     """
@@ -31,6 +32,7 @@ class Observed:
     seen: list[np.ndarray]
     steps: int = 0
     episodes: int = 0
+    terminated: int = 0
     sets: set[int] = field(default_factory=set)
     transitions: set[tuple[int, int]] = field(default_factory=set)
 
@@ -66,7 +68,9 @@ class CheckedVectorEnv(VectorEnv):
             timestep = self._checked(self.inner.step(action, key))
             _check_end(self.env, timestep, self._ages)
         self.observed.steps += self.num_envs
-        self.observed.episodes += int(timestep.over.sum())
+        # A pure environment has no time limit of its own.
+        self.observed.episodes += int((timestep.over | (self._ages >= self.env.episode_steps)).sum())
+        self.observed.terminated += int(timestep.terminated.sum())
         self._count(timestep)
         self._last = timestep
         return timestep
