@@ -359,6 +359,24 @@ def test_the_time_limit_of_a_pure_environment_ends_episodes():
     assert report.episodes >= 8 and report.terminated == 0
 
 
+def test_an_agent_that_was_looked_for_and_not_found_is_reported():
+    class Grid(Colours):
+        observation_space = gymnasium.spaces.MultiDiscrete(np.full((4, 5), 3))
+
+        def seen(self) -> np.ndarray:
+            return np.full((4, 5), self.colour)
+
+    def describe(observation: Any, info: dict, env: Any) -> dict[str, Any]:
+        return {"lit": env.unwrapped.lit}
+
+    def lines(**options: Any) -> tuple[str, ...]:
+        env = ap.from_gymnasium(Grid, attributes=[ap.Attribute("lit")], describe=describe, **options)
+        return check_environment(env, steps=5).observation
+
+    assert lines() == ("4 × 5 choices of up to 3, one-hot; no agent found in it",)
+    assert lines(encode_observation=np.asarray) == ("4 × 5 integers, 0 to 1 seen; one-hot",)
+
+
 def test_every_step_of_the_check_counts():
     """A value that occurs only after the first 160 steps, while episodes are repeated, has been seen."""
     taken = [0]

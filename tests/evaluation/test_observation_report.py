@@ -1,6 +1,6 @@
 import numpy as np
 
-from attribute_planner.environments.spaces import FlatSpec, ImageSpec, Part, VectorSpec, WordsSpec
+from attribute_planner.environments.spaces import FlatSpec, ImageSpec, Marker, Part, VectorSpec, WordsSpec
 from attribute_planner.evaluation.observation_report import observation_lines
 
 
@@ -35,6 +35,27 @@ def test_numbers_that_are_compared_with_each_other_are_counted():
     seen = np.array([[0.5, 1.5, 1.0], [2.5, 0.5, 0.0]])
     assert observation_lines(spec, seen)[1:] == ("the 2 numbers that are normalised are also compared with each other",)
     assert observation_lines(spec, seen * [1, 2, 1])[1:] == ()
+
+
+def test_too_many_numbers_are_not_compared_with_each_other():
+    spec = FlatSpec((Part("", (14,), "numbers", 0, 32, integers=False),), "float32")
+    seen = np.random.default_rng(0).normal(size=(3, 14)).astype(np.float32)
+    assert observation_lines(spec, seen)[1:] == ("the 14 numbers are not compared with each other: more than 12",)
+
+
+def test_grids_in_which_no_agent_was_found_are_told_from_others():
+    marker = Marker("seen", (2,), (0, 1, 2), (0, 1), (1, 1))
+    parts = (
+        Part("seen", (4, 4), "choice", 0, 3),
+        Part("empty", (4, 4), "choice", 0, 3),
+        Part("speed", (), "choice", 0, 3),
+        Part("seen around the agent", (9, 9), "numbers", 0, 5, seen_from=marker),
+    )
+    spec = FlatSpec(parts, "uint8")
+    seen = np.zeros((2, *spec.shape), np.uint8)
+    lines = observation_lines(spec, seen, looked_for_agent=True)
+    assert [line.partition(":")[0] for line in lines if line.endswith("; no agent found in it")] == ["empty"]
+    assert not any("no agent" in line for line in observation_lines(spec, seen))
 
 
 def test_other_observations():

@@ -158,7 +158,8 @@ def check_environment(env: Environment, steps: int | None = None, seed: int = 0)
         transitions=len(observed.transitions) if env.has_attribute_fn else None,
         fixed=fixed_attributes(env.attributes, observed.changed, observed.seen),
         step_limit=f"{env.episode_steps:,} steps, {env.step_limit_source}",
-        observation=observation_lines(env.observation, seen),
+        # Where a space declares bounds, its grids and images are used as they are, and an agent was looked for in them.
+        observation=observation_lines(env.observation, seen, looked_for_agent=env.observation_bounds is not None),
         tasks=tuple(env.tasks),
         image=image,
         warnings=(*_warnings(env, observed), *remarks),

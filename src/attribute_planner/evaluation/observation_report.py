@@ -4,18 +4,29 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from attribute_planner.environments.seen_from_agent import cells_of, markers_in
 from attribute_planner.environments.spaces import FlatSpec, ImageSpec, ObservationSpec, Part, VectorSpec
 from attribute_planner.models.observation_scaling import initial_statistics, layout_of, related_numbers, updated
-from attribute_planner.models.relations import num_relations
+from attribute_planner.models.relations import MOST_COMPARED
 
 
-def observation_lines(spec: ObservationSpec, observations: np.ndarray) -> tuple[str, ...]:
-    """A line for each part, by what was seen in observations `[N, *shape]`."""
+def observation_lines(
+    spec: ObservationSpec, observations: np.ndarray, *, looked_for_agent: bool = False
+) -> tuple[str, ...]:
+    """A line for each part, by what was seen in observations `[N, *shape]`.
+
+    looked_for_agent: whether an agent was looked for in grids and images.
+    """
     if isinstance(spec, FlatSpec):
         statistics = updated(initial_statistics(spec), spec, observations)
         coded = np.zeros(spec.shape, bool)
         coded[layout_of(spec).numbers.place] = np.asarray(statistics.coded) > 0
-        lines = [f"{part.name}: {line}" if part.name else line for part, line in _part_lines(spec, observations, coded)]
+        found = markers_in(spec)
+        lines = []
+        for part, line in _part_lines(spec, observations, coded):
+            without = looked_for_agent and cells_of(part) and not part.seen_from and part.name not in found
+            named = f"{part.name}: {line}" if part.name else line
+            lines.append(f"{named}; no agent found in it" if without else named)
         return (*lines, *_related_lines(spec, coded | _is_constant(observations)))
     if isinstance(spec, ImageSpec):
         return (f"an image of {_shown(spec.shape)}, convolved",)
@@ -48,10 +59,12 @@ ROUNDING = 1e-5
 
 
 def _related_lines(spec: FlatSpec, left_out: np.ndarray) -> Iterator[str]:
-    """How many numbers are compared with each other, if any are."""
+    """How many numbers are compared with each other, and if they are too many."""
     related = related_numbers(spec)
     count = int((~left_out[layout_of(spec).numbers.place[related]]).sum())
-    if num_relations(len(related)) and count > 1:
+    if len(related) > MOST_COMPARED:
+        yield f"the {len(related):,} numbers are not compared with each other: more than {MOST_COMPARED}"
+    elif count > 1:
         yield f"the {count} numbers that are normalised are also compared with each other"
 
 
