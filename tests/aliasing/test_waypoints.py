@@ -44,6 +44,14 @@ def test_ways_are_divided_where_attempts_seldom_succeed():
     assert found[0].message.endswith(f"attempts; whether observation[1] > {conditions[0].value:.3g} divides the way.")
 
 
+def test_the_rows_of_a_grid_are_numbers_and_its_codes_are_not():
+    records = attempts_at_quadrants(success=0.05)
+    rows = np.floor(10 * records.observation)
+    rows[:, 0] = 2 * (rows[:, 3] >= 0) + (rows[:, 1] >= 0)  # a code that tells the quadrant by itself
+    found = found_in(replace(records, observation=rows))
+    assert [each.threshold.component for each in found] == [1, 1, 3, 3]
+
+
 def test_ways_stay_as_they_are_where_attempts_succeed_or_are_few():
     assert found_in(attempts_at_quadrants(success=0.5)) == []
     assert found_in(attempts_at_quadrants(success=0.05, count=MIN_ATTEMPTS - 1)) == []

@@ -22,7 +22,7 @@ from attribute_planner.environments.gymnasium_bridge.bridge import Recipe, build
 from attribute_planner.environments.seen_from_agent import distances, markers_in, surroundings, with_views
 from attribute_planner.environments.space_specs import FlatSpec, Marker
 from attribute_planner.environments.spec_json import spec_from_json, spec_to_json
-from attribute_planner.environments.splits import flat_observation
+from attribute_planner.environments.splits import component_name, flat_observation, given_observation
 from attribute_planner.models.given_policy import decoded
 from attribute_planner.storage.description import describe_run
 from attribute_planner.storage.run_directory import RunDirectory
@@ -230,7 +230,11 @@ def test_encoded_observations_hold_the_grid_then_what_is_around_then_the_distanc
     assert window[3, 4] == others.index(STONE) and window[8, 8] == 5, "outside is 5"
     assert window[4, 4] == 6 + marker_of(Yard).looks.index(AGENT), "after it come the looks of the agent"
     far = SIDE - 1
-    assert (ways.reshape(-1, 3) - (0, far, far)).tolist() == [[1, 0, -1], [1, -1, 0], [1, -6, -6], [1, 6, 6]]
+    *things, place = ways.reshape(-1, 3)
+    assert (things - np.array([0, far, far])).tolist() == [[1, 0, -1], [1, -1, 0], [1, -6, -6]]
+    assert place.tolist() == [1, 6, 6]
+    name = component_name(spec)
+    assert [name(spec.shape[0] - left) for left in (2, 1)] == ["the agent's row", "the agent's column"]
 
 
 def test_an_image_is_moved_so_that_the_agent_is_in_its_middle():
@@ -248,10 +252,11 @@ def test_an_image_is_moved_so_that_the_agent_is_in_its_middle():
 
 
 @pytest.mark.parametrize("make", [Yard, Pictured, Planes])
-def test_what_is_seen_from_the_agent_splits_no_sets(make: type[Yard]):
+def test_what_is_seen_from_the_agent_is_the_last_of_an_observation(make: type[Yard]):
     spec = spec_of(make)
     observation = np.arange(spec.shape[0], dtype=np.int16)[None]
-    assert flat_observation(observation, spec).tolist() == [list(range(spec.given))]
+    assert flat_observation(observation, spec).tolist() == observation.tolist()
+    assert given_observation(observation, spec).tolist() == [list(range(spec.given))]
 
 
 @pytest.mark.parametrize("make", [Yard, Pictured, Planes])

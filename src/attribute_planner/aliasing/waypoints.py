@@ -28,6 +28,9 @@ MAX_DEPTH, MIN_ROWS = 5, 10
 MIN_DISTANCE = 0.1
 """Thresholds that are closer than this share of the range of a component are the same."""
 
+FEWEST_PLACES = 8
+"""A component with whole values is a number, such as a row of a grid, if it takes so many; otherwise it is a code."""
+
 MAX_SETS = 1024
 """Ways are not divided if that would make more combinations of intervals than these."""
 
@@ -107,6 +110,9 @@ def halfway(thresholds: list[float], component: Float[np.ndarray, " n"]) -> list
 def _numbers(observation: Float[np.ndarray, "n D"]) -> Int[np.ndarray, " d"]:
     """The components that are numbers, not codes."""
     whole = (observation == np.round(observation)).all(axis=0)
+    ordered = np.sort(observation[:, whole], axis=0)
+    different = 1 + (np.diff(ordered, axis=0) > 0).sum(axis=0)
+    whole[whole] = different < FEWEST_PLACES
     return np.flatnonzero(~whole)
 
 

@@ -7,7 +7,7 @@ from attribute_planner.aliasing.records import AttemptRecord
 from attribute_planner.attributes import AttributeSpace
 from attribute_planner.data.replay import Replay
 from attribute_planner.environments.spaces import ObservationSpec
-from attribute_planner.environments.splits import flat_observation
+from attribute_planner.environments.splits import given_observation
 
 KEPT_ATTEMPTS = 20_000
 """Number of attempts that are kept, the latest ones."""
@@ -81,11 +81,11 @@ class AttemptLog:
         first, last, env, reached = rows.T
         start, end = replay.steps_at(first, env), replay.steps_at(last, env)
         return AttemptRecord(
-            observation=np.asarray(flat_observation(start.observation, spec)),
+            observation=np.asarray(given_observation(start.observation, spec)),
             source=np.asarray(space.pack(np.asarray(start.values, np.int32))),
             target=np.asarray(space.pack(np.asarray(end.pursued, np.int32))),
             reached=reached.astype(bool),
-            last_observation=np.asarray(flat_observation(end.observation, spec)),
+            last_observation=np.asarray(given_observation(end.observation, spec)),
             epoch=first,
             episode=env * EPISODES_PER_ENV + replay.episodes_at(first, env),
         )

@@ -14,7 +14,7 @@ from attribute_planner.data.rollout import rollout
 from attribute_planner.data.trajectories import Actor, Trajectories
 from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.spaces import Action, Observation
-from attribute_planner.environments.splits import flat_observation
+from attribute_planner.environments.splits import given_observation
 from attribute_planner.evaluation.attribute_report import unaffected_by_actions
 from attribute_planner.phases.attempts import ReachNeighbours
 from attribute_planner.phases.device_graph import graph_with_weights
@@ -111,7 +111,7 @@ def _flat(agent: Agent, steps: Trajectories, same: Bool[np.ndarray, " A"]) -> Ra
     spec, (values, after) = agent.env.observation, _values(agent, steps)
     features = values.astype(np.float32)
     if int(np.prod(spec.shape)) <= MAX_COMPONENTS:
-        observed = np.asarray(flat_observation(np.asarray(steps.observation), spec))
+        observed = np.asarray(given_observation(np.asarray(steps.observation), spec))
         features = np.concatenate([observed.reshape(len(values), -1), features], axis=1)
     env = np.broadcast_to(np.arange(NUM_ENVS), np.asarray(steps.terminated).shape).reshape(-1)
     return RandomSteps(values, after, features, _kinds(steps.action, len(values)), env, same)

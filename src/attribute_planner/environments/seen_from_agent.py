@@ -118,7 +118,7 @@ def view_from(whole: ReadPart, marker: Marker) -> View:
         if has_types:
             ways = distances(types, place, marker.others)
             here = (0, 0, 0) if place is None else (1, *place)
-            seen.append(np.concatenate([ways, [here]]).reshape(-1) + np.tile((0, far, far), len(ways) + 1))
+            seen.append(np.concatenate([ways + np.array([0, far, far]), [here]]).reshape(-1))
         return np.concatenate(seen)
 
     names = [f"{part.name} {end}".lstrip() for end in (AROUND, DISTANCES)]

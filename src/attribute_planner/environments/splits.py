@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float
 
-from attribute_planner.environments.spaces import Array, FlatSpec, ObservationSpec
+from attribute_planner.environments.seen_from_agent import DISTANCES
+from attribute_planner.environments.spaces import Array, FlatSpec, ObservationSpec, Part
 from attribute_planner.errors import ConfigurationError
 from attribute_planner.files.typed_json import dataclass_from_json, typed
 
@@ -30,24 +31,30 @@ def indexed_name(component: int) -> str:
 
 def component_name(spec: ObservationSpec) -> ComponentName:
     """Names by the parts of an observation, where they have names: `key`, or `board[3]`."""
-    names = [
-        part.name if part.size == 1 or not part.name else f"{part.name}[{place}]"
-        for part in (spec.parts if isinstance(spec, FlatSpec) else ())
-        for place in range(part.size)
-    ]
+    parts = spec.parts if isinstance(spec, FlatSpec) else ()
+    names = [_name_in(part, place) for part in parts for place in range(part.size)]
     return lambda component: (names[component : component + 1] or [""])[0] or indexed_name(component)
 
 
-def flat_observation(observation: Array, spec: ObservationSpec) -> Array:
-    """Observations `[..., *shape]` of one agent as `float32[..., D]`; images are flattened as they are.
+def _name_in(part: Part, place: int) -> str:
+    """The name of one component of a part; empty if the part has none."""
+    if part.name.endswith(DISTANCES) and place >= part.size - 2:
+        return f"the agent's {('row', 'column')[place - part.size]}"
+    return part.name if part.size == 1 or not part.name else f"{part.name}[{place}]"
 
-    Parts that repeat another one, seen from the agent, are left out.
-    """
+
+def flat_observation(observation: Array, spec: ObservationSpec) -> Array:
+    """Observations `[..., *shape]` of one agent as `float32[..., D]`; images are flattened as they are."""
     shape = observation.shape
     if shape[len(shape) - len(spec.shape) :] != spec.shape:
         raise ConfigurationError(f"The observation has shape {shape}; it must end with {spec.shape}.")
-    flat = observation.reshape(*shape[: len(shape) - len(spec.shape)], -1)
-    return (flat[..., : spec.given] if isinstance(spec, FlatSpec) else flat).astype(np.float32)
+    return observation.reshape(*shape[: len(shape) - len(spec.shape)], -1).astype(np.float32)
+
+
+def given_observation(observation: Array, spec: ObservationSpec) -> Array:
+    """The same without the parts that repeat another one, seen from the agent; they come last."""
+    flat = flat_observation(observation, spec)
+    return flat[..., : spec.given] if isinstance(spec, FlatSpec) else flat
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from attribute_planner.environments.hidden_attributes import hidden_splits, with
 from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.registry import ENVIRONMENTS, source_of
 from attribute_planner.environments.seen_from_agent import markers_in
-from attribute_planner.environments.spaces import FlatSpec, Marker
+from attribute_planner.environments.spaces import Marker
 from attribute_planner.environments.spec_json import attributes_from_json, attributes_to_json
 from attribute_planner.environments.splits import Split, split_from_json
 from attribute_planner.errors import DamagedFileError
@@ -136,7 +136,7 @@ def _parameters(saved: Any) -> dict[str, Any] | None:
 def require_components(splits: Sequence[Split], env: Environment) -> None:
     """An error unless splits look at components that the observations of an environment have."""
     spec = env.observation
-    size = spec.given if isinstance(spec, FlatSpec) else int(np.prod(spec.shape))
+    size = int(np.prod(spec.shape))
     for split in splits:
         for condition in split.conditions:
             if not 0 <= condition.first <= condition.last < size:
