@@ -66,7 +66,7 @@ class PractiseConfig:
     """Settings of `inverse`."""
     dqn: DQNConfig = field(default_factory=DQNConfig)
     """Settings of `dqn`."""
-    sac: DQNConfig = field(default_factory=lambda: DQNConfig(learning_rate=3e-4, batch_size=64))
+    sac: DQNConfig = field(default_factory=lambda: DQNConfig(batch_size=64))
     """Settings of `sac`."""
     given: ClassVar[None] = None
     """There are no settings of `given`."""
