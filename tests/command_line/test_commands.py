@@ -17,6 +17,7 @@ from attribute_planner.diagnosis.finding import Finding
 from attribute_planner.diagnosis.report import Report
 from attribute_planner.environments.gridworld.switches import COLORS
 from attribute_planner.environments.registry import ENVIRONMENTS
+from attribute_planner.planning.executor import EXECUTORS
 from attribute_planner.storage.run_directory import RunDirectory
 from tests.probes import ring_agent
 
@@ -50,6 +51,10 @@ def test_every_command_explains_itself(command: str | None, capsys: Printed):
     assert "attribute-planner" in printed
     if command is None:
         assert all(name in printed for name in COMMANDS)
+
+
+def test_the_help_of_evaluate_lists_all_modes():
+    assert set(re.findall("`([a-z-]+)`", str(COMMANDS["evaluate"].__doc__).split("Default:")[1])) >= set(EXECUTORS)
 
 
 @pytest.mark.parametrize(

@@ -23,9 +23,9 @@ def evaluate(
         run: Run directory, or name of a shipped agent.
         task: Task of the agent's environment (`attribute-planner envs` lists them). Default: the main task.
         episodes: Number of episodes, each with a new goal.
-        mode: Execution mode: `default`, `paper` (as published), or `default` with one part changed: `no-time`,
-            `no-evidence`, `no-lookahead`, `trust-model`, `no-observation-search`, `no-nearest-set`,
-            `no-goal-relaxation`.
+        mode: Execution mode: `default`, `paper` (as published), or `default` with one part changed: `no-replanning`,
+            `no-early-replanning`, `no-time`, `no-lookahead`, `trust-model`, `no-observation-search`, `no-nearest-set`,
+            `no-goal-relaxation`, `no-state-success`, `no-measured-aliasing`, `no-evidence`.
         estimator: Estimator of c_π: `ratio` (as published), `posterior`, `visits` (an ablation of the paper).
             Default: that of the training run.
         true_attributes: Give the agent the true attributes instead of those that its detector predicts.
