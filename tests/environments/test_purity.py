@@ -64,7 +64,7 @@ class Counter(PureEnvironment):
 
 
 def test_a_pure_environment_passes():
-    report = check_environment(Counter(), steps=30)
+    report = check_environment(Counter(), steps=60)
     assert (report.attribute_sets, report.transitions, report.image, report.warnings) == (4, 4, None, ())
 
 
