@@ -52,6 +52,15 @@ def test_the_rows_of_a_grid_are_numbers_and_its_codes_are_not():
     assert [each.threshold.component for each in found] == [1, 1, 3, 3]
 
 
+def test_only_numbers_divide_ways():
+    records = attempts_at_quadrants(success=0.05)
+    values = np.asarray(QUADRANTS.unpack(records.source))
+    both = np.concatenate([records.observation, np.floor(10 * records.observation)], axis=1)
+    for numbers, components in ((range(4), {1, 3}), (range(4, 8), {5, 7}), ((), set())):
+        found = find_waypoints(records, both, values, QUADRANTS, numbers=np.array(numbers, int))
+        assert {each.threshold.component for each in found} == components
+
+
 def test_ways_stay_as_they_are_where_attempts_succeed_or_are_few():
     assert found_in(attempts_at_quadrants(success=0.5)) == []
     assert found_in(attempts_at_quadrants(success=0.05, count=MIN_ATTEMPTS - 1)) == []

@@ -6,13 +6,14 @@ import optax
 import pytest
 
 from attribute_planner.attributes import Attribute, AttributeSpace
-from attribute_planner.environments.spaces import Discrete, FlatSpec, Part, VectorSpec
+from attribute_planner.environments.spaces import Discrete, FlatSpec, Part, VectorSpec, WordsSpec
 from attribute_planner.learning.fitting import FitConfig, fit
 from attribute_planner.models.encoders import encoder_for
 from attribute_planner.models.observation_scaling import (
     FlatInput,
     initial_statistics,
     is_trained,
+    number_components,
     statistics_of,
     updated,
     with_observations,
@@ -126,3 +127,15 @@ def test_an_image_among_other_parts_is_encoded():
         encoder_for(FlatSpec((Part("view", (16, 20, 3), "image"),), "uint8"), SPACE, 8, key=KEY)
     )
     assert only_image(jnp.asarray(observation[..., 1:]), nothing, nothing).shape == (2, 3, 8)
+
+
+def test_pixels_choices_and_words_are_no_numbers():
+    parts = (
+        Part("speed", (2,), "numbers", integers=False),
+        Part("camera", (4, 4, 3), "image", 0, 0),
+        Part("state", (), "choice", 0, 64),
+        Part("row", (), "numbers", 0, 19),
+    )
+    assert number_components(FlatSpec(parts, "float32")).tolist() == [0, 1, 51]
+    assert number_components(VectorSpec(3)).tolist() == [0, 1, 2]
+    assert number_components(WordsSpec(4, 9, items=(0,) * 4)).tolist() == []

@@ -23,7 +23,7 @@ AGES = 4
 class AttemptRecord:
     """Attempts at edges, one row each.
 
-    observation: the flat observation at the start (`flat_observation`), as the agent receives it.
+    observation: the flat observation at the start (`given_observation`), as the agent receives it.
     source, target: the packed attribute sets that the edge joins.
     reached: whether the attempt arrived.
     last_observation: the observation at its end; it distinguishes an attribute, which persists, from a position.

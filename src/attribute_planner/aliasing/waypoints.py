@@ -54,11 +54,13 @@ def find_waypoints(
     values: Int[np.ndarray, "n A"],
     space: AttributeSpace,
     *,
+    numbers: Int[np.ndarray, " d"] | None = None,
     component_name: ComponentName = indexed_name,
 ) -> list[Waypoint]:
     """Waypoints for the attributes whose changes seldom succeed, if they follow from numbers in the observation.
 
     observation, values: flat observations of any steps, and the attributes there.
+    numbers: the components that are numbers; by default all. Those that turn out to be codes are left out.
     component_name: the name of a component of the flat observation, for messages.
     """
     source, target = (np.asarray(space.unpack(words)) for words in (records.source, records.target))
@@ -67,7 +69,7 @@ def find_waypoints(
     if len(records) < MIN_ATTEMPTS or records.reached.mean() >= SELDOM:
         return []
     hard = np.flatnonzero((attempts > 0) & (successes < SELDOM * attempts))
-    numbers = _numbers(observation)
+    numbers = _without_codes(observation, np.arange(observation.shape[1]) if numbers is None else numbers)
     found: dict[int, tuple[int, list[float]]] = {}
     for attribute in hard.tolist():
         for column, thresholds in (thresholds_of(observation[:, numbers], values[:, attribute]) or {}).items():
@@ -107,13 +109,12 @@ def halfway(thresholds: list[float], component: Float[np.ndarray, " n"]) -> list
     return [(low + high) / 2 for low, high in pairwise(ends)]
 
 
-def _numbers(observation: Float[np.ndarray, "n D"]) -> Int[np.ndarray, " d"]:
-    """The components that are numbers, not codes."""
-    whole = (observation == np.round(observation)).all(axis=0)
-    ordered = np.sort(observation[:, whole], axis=0)
-    different = 1 + (np.diff(ordered, axis=0) > 0).sum(axis=0)
-    whole[whole] = different < FEWEST_PLACES
-    return np.flatnonzero(~whole)
+def _without_codes(observation: Float[np.ndarray, "n D"], numbers: Int[np.ndarray, " d"]) -> Int[np.ndarray, " k"]:
+    """Those of the components that have values between whole ones, or at least `FEWEST_PLACES` whole ones."""
+    columns = observation[:, numbers]
+    whole = (columns == np.round(columns)).all(axis=0)
+    different = 1 + (np.diff(np.sort(columns, axis=0), axis=0) > 0).sum(axis=0)
+    return numbers[~whole | (different >= FEWEST_PLACES)]
 
 
 def _tree(

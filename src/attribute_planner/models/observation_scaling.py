@@ -29,7 +29,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, Int, Shaped
 
-from attribute_planner.environments.spaces import FlatSpec
+from attribute_planner.environments.spaces import FlatSpec, ObservationSpec, VectorSpec
 from attribute_planner.models.layers import BagOfWords, Dense
 from attribute_planner.models.relations import num_relations, relations
 
@@ -93,6 +93,13 @@ def layout_of(spec: FlatSpec) -> Layout:
     kind = np.repeat([part.kind for part in spec.parts], sizes)
     every = Components(np.arange(len(kind)), first.astype(np.int32), slots.astype(np.int32), integers)
     return Layout(every.take(kind == "numbers"), every.take((kind == "choice") | (kind == "text")))
+
+
+def number_components(spec: ObservationSpec) -> np.ndarray:
+    """Which components of a flat observation are numbers: no pixels, words or choices."""
+    if isinstance(spec, FlatSpec):
+        return layout_of(spec).numbers.place
+    return np.arange(spec.size if isinstance(spec, VectorSpec) else 0)
 
 
 @lru_cache

@@ -16,7 +16,7 @@ from attribute_planner.environments.hidden_attributes import hidden_splits, hidd
 from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.splits import component_name, flat_observation
 from attribute_planner.learning.policy_gradient import TrainState, new_train_state
-from attribute_planner.models.observation_scaling import statistics_of, with_statistics
+from attribute_planner.models.observation_scaling import number_components, statistics_of, with_statistics
 from attribute_planner.models.policy import GoalPolicy
 from attribute_planner.phases.explore import ExploreConfig, Explored
 from attribute_planner.phases.practise import Practised
@@ -57,7 +57,8 @@ SAMPLED_STEPS = 4_000
 
 def attributes_on_the_way(env: Environment, replay: Replay, log: AttemptLog, *, key: Key) -> list[Waypoint]:
     """Waypoints, if attempts seldom succeed; only for an environment without hidden attributes."""
-    if not len(log) or hidden_splits(env):
+    numbers = number_components(env.observation)
+    if not len(log) or hidden_splits(env) or not len(numbers):
         return []
     random = np.random.default_rng(np.asarray(jax.random.key_data(key)))
     number = random.integers(replay.first, replay.end, SAMPLED_STEPS)
@@ -67,6 +68,7 @@ def attributes_on_the_way(env: Environment, replay: Replay, log: AttemptLog, *, 
         np.asarray(flat_observation(steps.observation, env.observation)),
         np.asarray(steps.values, np.int32),
         env.attributes,
+        numbers=numbers,
         component_name=component_name(env.observation),
     )
 
