@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 import jax
 
 from attribute_planner.environments.interface import Environment, require_environment
+from attribute_planner.environments.seen_from_agent import for_acting
 from attribute_planner.environments.spaces import Box, Mixed
 from attribute_planner.environments.spec import EnvironmentSpec
 from attribute_planner.errors import ConfigurationError, unknown_name
@@ -259,7 +260,7 @@ OTHER_WORK = 1.5e4
 
 def replay_ratio(spec: EnvironmentSpec, method: str, hidden_size: int) -> float:
     """How often each step is replayed: less where observations are large, so that the time stays the same."""
-    work = OTHER_WORK + work_of(spec.observation, hidden_size)
+    work = OTHER_WORK + work_of(for_acting(spec.observation), hidden_size)
     return max(min(MOST_REPLAYS[method], float(round(WORK[method] / work))), FEWEST_REPLAYS)
 
 

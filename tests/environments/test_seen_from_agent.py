@@ -5,13 +5,14 @@ from typing import Any
 
 import gymnasium
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from gymnasium import spaces
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attribute_planner.attributes import Attribute
+from attribute_planner.attributes import Attribute, AttributeSpace
 from attribute_planner.configuration import config_for
 from attribute_planner.data.dataset import Dataset
 from attribute_planner.data.refill import refill
@@ -19,10 +20,21 @@ from attribute_planner.data.replay import Replay
 from attribute_planner.environments.finding_agent import cell_keys, cell_types, cells_of_agent, place_in
 from attribute_planner.environments.gymnasium_bridge import GymnasiumEnvironment, from_gymnasium
 from attribute_planner.environments.gymnasium_bridge.bridge import Recipe, build_bridge
-from attribute_planner.environments.seen_from_agent import distances, markers_in, surroundings, with_views
-from attribute_planner.environments.space_specs import FlatSpec, Marker
+from attribute_planner.environments.gymnasium_bridge.observations import Encoder
+from attribute_planner.environments.seen_from_agent import (
+    LARGEST_CROP,
+    ReadPart,
+    distances,
+    for_acting,
+    markers_in,
+    surroundings,
+    view_from,
+    with_views,
+)
+from attribute_planner.environments.space_specs import FlatSpec, Marker, Part
 from attribute_planner.environments.spec_json import spec_from_json, spec_to_json
 from attribute_planner.environments.splits import component_name, flat_observation, given_observation
+from attribute_planner.models.encoders import encoder_for
 from attribute_planner.models.given_policy import decoded
 from attribute_planner.storage.description import describe_run
 from attribute_planner.storage.run_directory import RunDirectory
@@ -129,6 +141,13 @@ def marker_of(make: type[Yard]) -> Marker:
     return marker
 
 
+def by_part(encoder: Encoder, observation: Any) -> dict[str, np.ndarray]:
+    """The values of each part of an observation, in its shape."""
+    parts = encoder.spec.parts
+    values = np.split(encoder.encode(observation), np.cumsum([part.size for part in parts])[:-1])
+    return {part.name: value.reshape(part.shape) for part, value in zip(parts, values, strict=True)}
+
+
 def test_what_the_actions_move_is_found_in_a_grid_with_both_its_looks():
     assert set(marker_of(Yard).keys) == {AGENT, LADEN}
     assert marker_of(Yard).size == (1, 1)
@@ -142,9 +161,9 @@ def test_where_it_faces_is_a_look_and_not_what_it_is():
     env.reset(seed=0)
     middles = set()
     for env.faces in range(4):
-        given, around = np.split(bridge.encoder.encode(env.shown()), [2 * SIDE**2, 2 * SIDE**2 + 81])[:2]
-        assert len(given) == 2 * SIDE**2
-        middles.add(int(around.reshape(9, 9)[4, 4]))
+        around = by_part(bridge.encoder, env.shown())["around the agent"]
+        assert around.shape == (2 * SIDE - 1, 2 * SIDE - 1), "all of the grid, wherever the agent is"
+        middles.add(int(around[SIDE - 1, SIDE - 1]))
     assert len(marker.looks) == len(middles) == 4, "the network sees where it faces, wherever it is"
 
 
@@ -218,19 +237,19 @@ def test_encoded_observations_hold_the_grid_then_what_is_around_then_the_distanc
     spec, env = bridge.encoder.spec, Yard()
     env.reset(seed=3)
     env.agent, env.stone, env.ghost = (np.array(place) for place in ((6, 6), (5, 6), (0, 0)))
-    whole, around, ways = np.split(
-        bridge.encoder.encode(env.shown()), np.cumsum([part.size for part in spec.parts])[:2]
-    )
-    assert [part.name for part in spec.parts] == ["", "around the agent", "as distances from the agent"]
-    assert spec.given == len(whole)
-    assert whole.reshape(SIDE, SIDE).tolist() == env.grid().tolist()
-    window = around.reshape(9, 9)
+    parts = by_part(bridge.encoder, env.shown())
+    assert list(parts) == ["", "around the agent", "place of the agent", "as distances from the agent"]
+    whole, window, number, ways = parts.values()
+    assert spec.given == whole.size
+    assert whole.tolist() == env.grid().tolist()
     others = marker_of(Yard).others
     assert others == (0, STONE, GHOST)
-    assert window[3, 4] == others.index(STONE) and window[8, 8] == 5, "outside is 5"
-    assert window[4, 4] == 6 + marker_of(Yard).looks.index(AGENT), "after it come the looks of the agent"
+    middle = SIDE - 1
+    assert window[middle - 1, middle] == others.index(STONE) and window[-1, -1] == 20, "beyond the edge"
+    assert window[middle, middle] == 21 + marker_of(Yard).looks.index(AGENT), "after it come the looks of the agent"
+    assert number == 6 * SIDE + 6
     far = SIDE - 1
-    *things, place = ways.reshape(-1, 3)
+    *things, place = ways
     assert (things - np.array([0, far, far])).tolist() == [[1, 0, -1], [1, -1, 0], [1, -6, -6]]
     assert place.tolist() == [1, 6, 6]
     name = component_name(spec)
@@ -249,6 +268,52 @@ def test_an_image_is_moved_so_that_the_agent_is_in_its_middle():
     assert image.kind == around.kind == "image" and image.shape == around.shape
     assert seen[middle, middle].tolist() == [0, 255, 0]
     assert seen[middle - 3, middle].tolist() == [90, 90, 90]
+
+
+@pytest.mark.parametrize(("make", "kinds"), [(Yard, "unused"), (Planes, "unused"), (Pictured, "image")])
+def test_networks_that_act_see_a_grid_from_the_agent_alone(make: type[Yard], kinds: str):
+    spec, space = spec_of(make), AttributeSpace((Attribute("left"),))
+    seen = for_acting(spec)
+    assert isinstance(seen, FlatSpec)
+    assert [part.kind for part in seen.parts] == [kinds, *(part.kind for part in spec.parts[1:])]
+    observation = jnp.asarray(np.stack([observed(make, seed) for seed in range(2)]))
+    whole_grid = slice(0, spec.given)
+    other = observation.at[0, whole_grid].set(observation[1, whole_grid])
+    nothing = jnp.full((2, 1), -1)
+    for parts, is_used in ((seen, kinds == "image"), (spec, True)):
+        network = encoder_for(parts, space, 8, key=jax.random.key(0))
+        before, after = (np.asarray(network(each, nothing, nothing)) for each in (observation, other))
+        assert (before[0] != after[0]).any() == is_used, "detectors and forward models see the whole grid"
+
+
+def observed(make: type[Yard], seed: int) -> np.ndarray:
+    return build_bridge(Recipe(make, (Attribute("left"),), None, None, None)).encoder.encode(make().reset(seed=seed)[0])
+
+
+def test_the_surroundings_in_a_large_grid_are_a_crop_of_it():
+    marker = Marker("", (AGENT,), (0, AGENT, STONE), (0, STONE), (1, 1))
+    view = view_from(ReadPart(Part("", (30, 20), "numbers", 0, 9), np.ravel, 0, 9), marker)
+    grid = np.zeros((30, 20), int)
+    grid[20, 3], grid[19, 3], grid[0, 0] = AGENT, STONE, STONE
+    around = view.read(grid)[: LARGEST_CROP**2].reshape(view.parts[0].shape)
+    middle = LARGEST_CROP // 2
+    assert around[middle, middle] == 2 and np.argwhere(around == 1).tolist() == [[middle - 1, middle]]
+    grid[20, 3] = 0
+    around, (number, *_) = np.split(view.read(grid), [LARGEST_CROP**2])
+    assert number == grid.size, "the agent is not there, and the middle of the grid is seen"
+    assert np.argwhere(around.reshape(view.parts[0].shape) == 1).tolist() == [[middle + 4, middle - 7]]
+
+
+def test_types_of_cells_that_were_never_seen_are_told_from_each_other():
+    """A door that is opened for the first time, or one in another colour."""
+    marker = Marker("", (AGENT,), (0, AGENT), (0,), (1, 1))
+    view = view_from(ReadPart(Part("", (4, 4, 2), "numbers", 0, 9), np.ravel, 0, 9), marker)
+    grid = np.zeros((4, 4, 2), int)
+    grid[1, 1, 0] = AGENT
+    grid[0, :, 0], grid[0, :, 1] = 5, range(4)
+    around = view.read(grid)[:49].reshape(7, 7)
+    assert len(set(around[2, 2:6].tolist())) == 4
+    assert around.max() < view.parts[0].slots
 
 
 @pytest.mark.parametrize("make", [Yard, Pictured, Planes])

@@ -1,7 +1,8 @@
 """Egocentric views: parts of an observation that repeat a grid or an image, seen from the agent in it.
 
 What to do next usually depends on what is around the agent, wherever it is. A network that sees a grid or an image from
-a fixed point has to learn this for each position; one that sees it from the agent learns it once.
+a fixed point has to learn this for each position; one that sees it from the agent learns it once. Networks that act see
+a grid from the agent alone. Where the map is always the same, it is enough to know the place of the agent.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -27,12 +28,15 @@ Read = Callable[[Any], np.ndarray]
 
 SMALLEST_SIDE = 4
 """In smaller grids the agent is not looked for."""
-CROP = 9
-"""Number of cells on a side of the surroundings in a grid; those in an image are as large as the image."""
+LARGEST_CROP = 17
+"""Largest number of cells on a side of the surroundings in a grid; those in an image are as large as it. They hold all
+of a grid of 9 × 9 cells, wherever the agent is."""
+NEW_TYPES = 16
+"""Numbers for types of cells that were not seen when the agent was looked for, as the other colours of a door."""
 MAX_TYPES = 64
 """With more types of cells (the agent's own included) grids are not seen from it, and images without distances."""
 
-AROUND, DISTANCES = "around the agent", "as distances from the agent"
+AROUND, PLACE, DISTANCES = "around the agent", "place of the agent", "as distances from the agent"
 """What the names of parts end with that are seen from the agent."""
 
 
@@ -76,6 +80,20 @@ def markers_in(spec: ObservationSpec) -> dict[str, Marker]:
     return {marker.part: marker for marker in seen if marker is not None}
 
 
+def for_acting(spec: ObservationSpec) -> ObservationSpec:
+    """What a network that acts uses of an observation: a grid in which the agent was found is seen from it alone."""
+    if not isinstance(spec, FlatSpec):
+        return spec
+    found = markers_in(spec)
+
+    def is_repeated(part: Part) -> bool:
+        return part.seen_from is None and part.kind != "image" and part.name in found
+
+    return replace(
+        spec, parts=tuple(replace(part, kind="unused") if is_repeated(part) else part for part in spec.parts)
+    )
+
+
 class View(NamedTuple):
     """Parts of an observation that are seen from the agent.
 
@@ -93,16 +111,18 @@ def view_from(whole: ReadPart, marker: Marker) -> View:
     """What the agent in a grid or an image has around it, and how far it is to each type of cell.
 
     Around it is the image, moved so that the agent is in its middle, or a crop of a grid with the number of each
-    cell's type; the agent, types that were never seen and what is beyond the edge have the numbers after these, and
-    then each of the agent's own types, which may tell where it faces. The distances are rows and columns to the nearest
-    cell of each type, plus the largest possible distance; last comes the place of the agent.
+    cell's type; the agent, types that were never seen (by hash) and what is beyond the edge have the numbers after
+    these, and then each of the agent's own types, which may tell where it faces. The number of its cell in a grid
+    follows; without an agent, the crop is the middle of the grid, and the number is one more than all. The distances
+    are rows and columns to the nearest cell of each type, plus the largest possible distance; last comes the place of
+    the agent.
     """
     part, cells, is_image = whole.part, cells_of(whole.part), whole.part.kind == "image"
     assert cells is not None, "only grids and images show an agent"
     height, width, _ = cells(np.zeros(part.size)).shape
     others, looks, far = np.array(marker.others), np.array(marker.looks, int), max(height, width) - 1
-    has_types = len(others) <= MAX_TYPES
-    agent, new, outside = len(others), len(others) + 1, len(others) + 2
+    has_types, crop = len(others) <= MAX_TYPES, _crop(height, width)
+    agent, new, outside = len(others), len(others) + 1, len(others) + 1 + NEW_TYPES
     highest = outside + len(looks)
 
     def read(observation: Any) -> np.ndarray:
@@ -112,31 +132,43 @@ def view_from(whole: ReadPart, marker: Marker) -> View:
         if is_image:
             seen.append(surroundings(shown, place, (height, width), 0).reshape(-1))
         else:
-            number = _number_in(others, types, new)
+            number = _number_in(others, types, new + types % 8191 % NEW_TYPES)
             number = np.where(mask, outside + 1 + _number_in(looks, types, agent - outside - 1), number)
-            seen.append(surroundings(number[..., None], place, (CROP, CROP), outside).reshape(-1))
+            middle = (height // 2, width // 2)
+            seen.append(surroundings(number[..., None], place or middle, crop, outside).reshape(-1))
+            seen.append(np.array([height * width if place is None else place[0] * width + place[1]]))
         if has_types:
             ways = distances(types, place, marker.others)
             here = (0, 0, 0) if place is None else (1, *place)
             seen.append(np.concatenate([ways + np.array([0, far, far]), [here]]).reshape(-1))
         return np.concatenate(seen)
 
-    names = [f"{part.name} {end}".lstrip() for end in (AROUND, DISTANCES)]
-    parts, bounds = [], []
+    around, its_place, ways_to = (f"{part.name} {end}".lstrip() for end in (AROUND, PLACE, DISTANCES))
     if is_image:
-        parts, bounds = [replace(part, name=names[0], seen_from=marker)], [(whole.low, whole.high)]
+        parts, bounds = [replace(part, name=around, seen_from=marker)], [(whole.low, whole.high)]
     else:
-        parts, bounds = [Part(names[0], (CROP, CROP), "numbers", 0, highest + 1, seen_from=marker)], [(0, highest)]
+        parts = [
+            Part(around, crop, "numbers", 0, highest + 1, seen_from=marker),
+            Part(its_place, (), "choice", 0, height * width + 1, seen_from=marker),
+        ]
+        bounds = [(0, highest), (0, height * width)]
     if has_types:
-        parts.append(Part(names[1], (len(others) + 1, 3), "numbers", seen_from=marker))
+        parts.append(Part(ways_to, (len(others) + 1, 3), "numbers", seen_from=marker))
         bounds.append((0, max(2 * far, 1)))
     return View(tuple(parts), read, tuple(bounds))
 
 
-def _number_in(listed: Int[np.ndarray, " n"], types: Int[np.ndarray, "H W"], otherwise: int) -> Int[np.ndarray, "H W"]:
+def _crop(height: int, width: int) -> tuple[int, int]:
+    """The size of the surroundings in a grid: such that they hold all of it, if that is not too large."""
+    return min(2 * height - 1, LARGEST_CROP), min(2 * width - 1, LARGEST_CROP)
+
+
+def _number_in(
+    listed: Int[np.ndarray, " n"], types: Int[np.ndarray, "H W"], otherwise: Int[np.ndarray, "H W"] | int
+) -> Int[np.ndarray, "H W"]:
     """The number of each type in an ordered list; `otherwise` for those that are not in it."""
     if not len(listed):
-        return np.full(types.shape, otherwise)
+        return np.broadcast_to(otherwise, types.shape)
     number = np.minimum(np.searchsorted(listed, types), len(listed) - 1)
     return np.where(listed[number] == types, number, otherwise)
 

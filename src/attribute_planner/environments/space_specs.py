@@ -93,8 +93,8 @@ class Part:
 
     name: its name in the environment's space; empty if the observation has only one part.
     shape: its shape before it was flattened.
-    kind: `numbers`; `choice`, one of a finite number of values; `text`, the hashes of its words; or `image`, whose
-        shape is `[height, width, channels]`.
+    kind: `numbers`; `choice`, one of a finite number of values; `text`, the hashes of its words; `image`, whose
+        shape is `[height, width, channels]`; or `unused`, of which a network makes nothing.
     first, slots: the values `first` to `first + slots - 1` can be one-hot; `slots` is 0 if no value can.
     integers: whether the space holds integers only.
     seen_from: the agent that a part is seen from (an egocentric view); `None` if it is as the environment gives it.
@@ -102,7 +102,7 @@ class Part:
 
     name: str
     shape: tuple[int, ...]
-    kind: Literal["numbers", "choice", "text", "image"]
+    kind: Literal["numbers", "choice", "text", "image", "unused"]
     first: int = 0
     slots: int = 0
     integers: bool = True

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from attribute_planner.environments.seen_from_agent import cells_of, markers_in
+from attribute_planner.environments.seen_from_agent import cells_of, for_acting, markers_in
 from attribute_planner.environments.spaces import FlatSpec, ImageSpec, ObservationSpec, Part, VectorSpec
 from attribute_planner.models.observation_scaling import initial_statistics, layout_of, related_numbers, updated
 from attribute_planner.models.relations import MOST_COMPARED
@@ -17,6 +17,7 @@ def observation_lines(
 
     looked_for_agent: whether an agent was looked for in grids and images.
     """
+    spec = for_acting(spec)
     if isinstance(spec, FlatSpec):
         statistics = updated(initial_statistics(spec), spec, observations)
         coded = np.zeros(spec.shape, bool)
@@ -86,7 +87,8 @@ def _line(part: Part, values: np.ndarray, coded: np.ndarray) -> str:
         many = f"{_shown(part.shape)} choices of up to" if part.size > 1 else "a choice of"
         return f"{many} {part.slots}, one-hot"
     many = f"{_shown(part.shape)} {'integers' if part.integers else 'numbers'}" if part.size > 1 else "a number"
-    return f"{many}, {values.min():.4g} to {values.max():.4g} seen; {_treatment(part, values, coded)}"
+    treatment = "the policy sees it from the agent" if part.kind == "unused" else _treatment(part, values, coded)
+    return f"{many}, {values.min():.4g} to {values.max():.4g} seen; {treatment}"
 
 
 def _treatment(part: Part, values: np.ndarray, coded: np.ndarray) -> str:

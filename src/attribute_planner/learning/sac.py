@@ -16,6 +16,7 @@ from jaxtyping import Float, Int
 
 from attribute_planner.data.replay_batch import ReplayBatch
 from attribute_planner.data.seeds import batched
+from attribute_planner.environments.seen_from_agent import for_acting
 from attribute_planner.environments.spaces import Action, Box, Observation
 from attribute_planner.environments.spec import EnvironmentSpec
 from attribute_planner.learning.dqn import DQNConfig, follow, optimiser_for, scaled
@@ -46,7 +47,7 @@ class Critic(eqx.Module):
     def __init__(self, spec: EnvironmentSpec, hidden_size: int, *, key: Key) -> None:
         assert isinstance(spec.actions, Box), "SAC needs actions in a box"
         encoder_key, tower_key, head_key = jax.random.split(key, 3)
-        self.encoder = encoder_for(spec.observation, spec.attributes, hidden_size, key=encoder_key)
+        self.encoder = encoder_for(for_acting(spec.observation), spec.attributes, hidden_size, key=encoder_key)
         self.tower = Tower(hidden_size + spec.actions.dimensions, (hidden_size, hidden_size), key=tower_key)
         self.head = Dense(hidden_size, 1, gain=0.01, key=head_key)
         self.box = spec.actions

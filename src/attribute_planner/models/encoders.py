@@ -17,7 +17,7 @@ from jaxtyping import Float, Int, Shaped, UInt8
 from attribute_planner.attributes import AttributeSpace
 from attribute_planner.environments.spaces import FlatSpec, ImageSpec, ObservationSpec, VectorSpec, WordsSpec
 from attribute_planner.models.layers import BagOfWords, Dense, Tower, elu
-from attribute_planner.models.observation_scaling import FlatInput, related_numbers
+from attribute_planner.models.observation_scaling import FlatInput, layout_of, related_numbers
 from attribute_planner.models.relations import num_relations
 from attribute_planner.models.vision import Convolutions, Keypoints, Patches
 
@@ -94,9 +94,9 @@ class FlatEncoder(Encoder):
 
     def __init__(self, spec: FlatSpec, space: AttributeSpace, hidden_size: int, *, key: Key) -> None:
         raw_key, attribute_key, tower_key, image_key = jax.random.split(key, 4)
-        kinds = [part.kind for part in spec.parts]
-        self.raw = None if set(kinds) == {"image"} else FlatInput(spec, hidden_size, key=raw_key)
-        places = [place for place, kind in enumerate(kinds) if kind == "image"]
+        has_raw = any(len(components.place) for components in layout_of(spec))
+        self.raw = FlatInput(spec, hidden_size, key=raw_key) if has_raw else None
+        places = [place for place, part in enumerate(spec.parts) if part.kind == "image"]
         keys = jax.random.split(image_key, len(places))
         self.images = tuple(ImagePart(spec, place, hidden_size, key=k) for place, k in zip(places, keys, strict=True))
         self.attributes = Dense(2 * int(space.sizes.sum()), hidden_size, gain=1.0, key=attribute_key)
@@ -233,7 +233,7 @@ def work_of(spec: ObservationSpec, hidden_size: int) -> float:
         return float(work)
     if isinstance(spec, FlatSpec):
         images = [part for part in spec.parts if part.kind == "image"]
-        others = spec.shape[0] - sum(part.size for part in images)
+        others = sum(len(components.place) for components in layout_of(spec))
         compared = num_relations(len(related_numbers(spec)))
         first_layer = (ROW_WORK * others + compared) * hidden_size
         return float(sum(_patch_work(part.shape, hidden_size) for part in images) + first_layer)

@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Bool, Float, Int
 
+from attribute_planner.environments.seen_from_agent import for_acting
 from attribute_planner.environments.spaces import Action, ActionSpace, Observation, UnitObservation
 from attribute_planner.environments.spec import EnvironmentSpec
 from attribute_planner.models.distributions import Categorical, Distribution, distribution_of, head_size, sharpened
@@ -65,7 +66,7 @@ class GoalPolicy(eqx.Module):
 
     def __init__(self, spec: EnvironmentSpec, hidden_size: int, *, key: Key, temperature: float | None = None) -> None:
         encoder_key, action_key, baseline_key = jax.random.split(key, 3)
-        self.encoder = encoder_for(spec.observation, spec.attributes, hidden_size, key=encoder_key)
+        self.encoder = encoder_for(for_acting(spec.observation), spec.attributes, hidden_size, key=encoder_key)
         # Small initial weights: the initial policy is nearly uniform, the initial baseline nearly zero.
         self.action_head = Dense(hidden_size, head_size(spec.actions), gain=0.01, key=action_key)
         self.baseline_head = Dense(hidden_size, 1, gain=0.1, key=baseline_key)
