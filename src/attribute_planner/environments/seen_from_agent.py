@@ -33,6 +33,8 @@ LARGEST_CROP = 17
 of a grid of 9 × 9 cells, wherever the agent is."""
 NEW_TYPES = 16
 """Numbers for types of cells that were not seen when the agent was looked for, as the other colours of a door."""
+HASHED = 8191
+"""A prime: their types are hashed by the remainder of this remainder, to which all channels of a cell contribute."""
 MAX_TYPES = 64
 """With more types of cells (the agent's own included) grids are not seen from it, and images without distances."""
 
@@ -123,7 +125,7 @@ def view_from(whole: ReadPart, marker: Marker) -> View:
     others, looks, far = np.array(marker.others), np.array(marker.looks, int), max(height, width) - 1
     has_types, crop = len(others) <= MAX_TYPES, _crop(height, width)
     agent, new, outside = len(others), len(others) + 1, len(others) + 1 + NEW_TYPES
-    highest = outside + len(looks)
+    highest, middle = outside + len(looks), (height // 2, width // 2)
 
     def read(observation: Any) -> np.ndarray:
         shown = cells(whole.read(observation))
@@ -132,9 +134,8 @@ def view_from(whole: ReadPart, marker: Marker) -> View:
         if is_image:
             seen.append(surroundings(shown, place, (height, width), 0).reshape(-1))
         else:
-            number = _number_in(others, types, new + types % 8191 % NEW_TYPES)
+            number = _number_in(others, types, new + types % HASHED % NEW_TYPES)
             number = np.where(mask, outside + 1 + _number_in(looks, types, agent - outside - 1), number)
-            middle = (height // 2, width // 2)
             seen.append(surroundings(number[..., None], place or middle, crop, outside).reshape(-1))
             seen.append(np.array([height * width if place is None else place[0] * width + place[1]]))
         if has_types:
