@@ -33,6 +33,13 @@ def test_what_is_easy_can_be_easier_and_what_is_hard_harder():
     assert numbers_of(found) == pytest.approx((0.0, 2.0), abs=0.15)
 
 
+def test_plans_that_seemed_certain_and_often_fail_are_not_certain():
+    odds = fitted_odds(plans(0.9999, 400), np.arange(400) < 300)
+    attempts = AttemptModel(EpisodeModel(aliasing=1.0), odds=odds)
+    planner = Planner(table_of(numbers(2), [((0,), (1,), 0.9999)]), 1.0, attempts=attempts)
+    assert planner.plan(np.array([0], np.int32), partial_goal([1])).probability == pytest.approx(0.75, abs=0.03)
+
+
 def test_goals_that_mention_fewer_attributes_may_be_reached_in_more_ways():
     """Planned 50 % for all: of complete goals 50 % are reached, of partial ones 80 %."""
     pair = AttributeSpace((Attribute("a", range(2)), Attribute("b", range(2))))

@@ -47,6 +47,10 @@ KIND_DEVIATION, LARGEST_OWN = 1.0, 4.0
 """Standard deviation of the log odds that goals of one kind add, before anything is measured, and their limit."""
 
 
+SURPRISE = 0.01
+"""The share of episodes whose success says nothing about the odds: a few that fail do not refute a sure plan, many do."""
+
+
 class Calibration(NamedTuple):
     """What the episodes told.
 
@@ -170,5 +174,5 @@ def _outcomes(plans: Sequence[Plan], success: Bool[np.ndarray, " N"]) -> Outcome
 
 def _log_likelihood(odds: Odds, outcomes: Outcomes) -> float:
     chance = [replace(plan, attempts=replace(plan.attempts, odds=odds)).probability for plan in outcomes.plans]
-    chance = np.clip(chance, 0.005, 0.995)
+    chance = SURPRISE / 2 + (1 - SURPRISE) * np.array(chance)
     return float((outcomes.counts * np.log(np.stack([chance, 1 - chance], axis=1))).sum())
