@@ -122,7 +122,7 @@ def test_an_unknown_attribute_lists_those_that_exist_and_guesses():
     ("name", "values", "message"),
     [
         ("", ("a", "b"), "must not be empty"),
-        ("two words", ("a", "b"), "must not be empty, nor contain"),
+        ("two words", ("a", "b"), "nor contain spaces, commas or '='; 'two_words' is possible"),
         ("a=b", ("a", "b"), "nor contain"),
         ("a,b", ("a", "b"), "nor contain"),
         ("x", ("a",), "has 1 value; it needs between 2"),

@@ -1,5 +1,6 @@
 """One attribute: a named property of a state with a small number of values."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import no_type_check
@@ -37,8 +38,10 @@ class Attribute:
         if not isinstance(self.values, range):
             object.__setattr__(self, "values", tuple(self.values))
         if not self.name or any(c.isspace() or c in "=," for c in self.name):
+            possible = "_".join(re.split(r"[\s=,]+", self.name.strip()))
             raise ConfigurationError(
-                f"Attribute name {self.name!r} must not be empty, nor contain spaces, commas or '='."
+                f"Attribute name {self.name!r} must not be empty, nor contain spaces, commas or '='"
+                + (f"; {possible!r} is possible." if possible.strip("_") else ".")
             )
         if not 2 <= len(self.values) <= MAX_VALUES:
             raise ConfigurationError(
