@@ -132,7 +132,9 @@ def practise(
         far = None
         if config.goal_sampling == "planned":
             plan_key = jax.random.fold_in(plans_key, practised.epoch)
-            plans = plan_to_far_sets if replay is None else plan_to_learnable_sets
+            plans = plan_to_far_sets
+            if replay is not None:
+                plans = partial(plan_to_learnable_sets, horizon=env.episode_steps)
             far = plans(practised.table.listing(), padded_to=len(graph.words), key=plan_key)
         practised, metrics = practise_epoch(
             env, detector, graph, far, config, practised, replay, log, until=until, key=epoch_key
