@@ -28,6 +28,7 @@ from attribute_planner.environments.seen_from_agent import (
     for_acting,
     markers_in,
     surroundings,
+    turned,
     view_from,
     with_views,
 )
@@ -167,6 +168,40 @@ def test_where_it_faces_is_a_look_and_not_what_it_is():
     assert len(marker.looks) == len(middles) == 4, "the network sees where it faces, wherever it is"
 
 
+def test_it_sees_the_same_wherever_it_faces_if_the_world_is_turned_with_it():
+    bridge, env = build_bridge(Recipe(Walker, (Attribute("left"),), None, None, None)), Walker()
+    env.reset(seed=0)
+    env.ghost = np.array((3, 3))  # the agent hides it
+    views = []
+    for env.faces, ahead in enumerate(MOVES):
+        env.agent, env.stone = np.array((3, 3)), np.array((3, 3)) + 2 * np.array(ahead)
+        parts = by_part(bridge.encoder, env.shown())
+        around = parts["around the agent"]
+        assert np.argwhere(around == marker_of(Walker).others.index(STONE)).tolist() == [[SIDE - 3, SIDE - 1]], "ahead"
+        views.append(parts["as distances from the agent"])
+    present, row, column = np.array(views)[:, :-1].transpose(2, 0, 1)
+    far, thing = SIDE - 1, [key for key in marker_of(Walker).known if key != AGENT].index(STONE)
+    assert (present[:, thing] == 1).all() and (row[:, thing] == far - 2).all() and (column[:, thing] == far).all()
+
+
+@pytest.mark.parametrize("make", [Yard, Planes, Pictured])
+def test_where_no_key_tells_which_way_it_goes_nothing_is_turned(make: type[Yard]):
+    """The agent looks different on the left half, where it goes every way, too."""
+    assert marker_of(make).headings == ()
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(0, 3))
+@settings(max_examples=20)
+def test_distances_turn_like_the_grid(seed: int, turns: int):
+    random = np.random.default_rng(seed)
+    grid = np.full((7, 7), -1)
+    places = [(row, column) for row, column in np.ndindex(7, 7) if (row, column) != (3, 3)]
+    for key, place in enumerate(random.choice(len(places), 5, replace=False).tolist()):
+        grid[places[place]] = key
+    after = distances(np.rot90(grid, turns)[..., None], (3, 3), range(5))
+    assert turned(distances(grid[..., None], (3, 3), range(5)), turns).tolist() == after.tolist()
+
+
 def test_it_is_found_in_an_image_and_in_planes():
     assert marker_of(Pictured).size == (3, 3)
     assert set(marker_of(Pictured).keys) == set(cell_types(Pictured.COLOURS[None, [AGENT, LADEN]]).ravel().tolist())
@@ -188,7 +223,7 @@ def test_what_is_seen_from_the_agent_does_not_depend_on_where_it_is(shift: tuple
     assert place == tuple(agent)
     seen = surroundings(cells, place, (5, 5), outside=9)
     assert seen[1, 0] == STONE and (seen == STONE).sum() == (seen == AGENT).sum() == 1
-    assert distances(cell_types(cells), place, (STONE, GHOST)).tolist() == [[1, -1, -2], [0, 0, 0]]
+    assert distances(cell_keys(cells, image=False), place, (STONE, GHOST)).tolist() == [[1, -1, -2], [0, 0, 0]]
 
 
 def test_beyond_the_edge_is_outside():
@@ -204,7 +239,7 @@ def test_beyond_the_edge_is_outside():
 def test_distances_are_those_of_the_nearest_cell(seed: int):
     random = np.random.default_rng(seed)
     types, place = random.integers(0, 12, (5, 7)), (int(random.integers(5)), int(random.integers(7)))
-    for key, (present, row, column) in enumerate(distances(types, place, range(12)).tolist()):
+    for key, (present, row, column) in enumerate(distances(types[..., None], place, range(12)).tolist()):
         at = np.argwhere(types == key)
         assert bool(present) == bool(len(at))
         if present:
@@ -220,7 +255,7 @@ def test_a_look_that_was_never_seen_is_the_agent_if_nothing_else_can_be():
     cells[4, 4] = AGENT
     assert place_of(marker, cells) == (4, 4)
     assert place_of(marker, np.zeros_like(cells)) is None
-    assert not distances(cells[..., 0], None, (0, STONE)).any()
+    assert not distances(cells, None, (0, STONE)).any()
 
 
 def test_workers_and_files_keep_the_agent_that_was_found():

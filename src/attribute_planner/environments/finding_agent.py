@@ -20,6 +20,10 @@ SAME_SIZE = 0.95
 """The share of the observations of a thing that show it as a block of the same size, at least."""
 PRESENT = 0.9
 """The share of observations that show the agent, at least. The code of a direction is there while it faces that way."""
+SAME_WAY, MIN_MOVES = 0.95, 10
+"""Keys of the agent's cell tell which way it faces if at least this share of at least so many moves went there."""
+WAYS = ((-1, 0), (0, 1), (1, 0), (0, -1))
+"""Rows and columns of a move after which 0, 1, 2 and 3 quarter turns to the left it would have gone up."""
 CHANNEL = 2**40
 """Distance between the keys of two channels."""
 MIXING = np.int64(1_000_003)
@@ -85,8 +89,9 @@ def find_agent(cells: Integer[np.ndarray, "T H W C"], steps: RandomSteps, *, par
     _, chosen, agent = max(found, key=lambda each: each[0])
     types, agents = cell_types(cells), np.isin(keys, chosen).any(axis=-1)
     others, looks = (tuple(np.unique(each).tolist()) for each in (types[~agents], types[agents]))
-    has_looks = not image and len(looks) > 1
-    return Marker(part, tuple(chosen), tuple(known.tolist()), others, agent.size, looks if has_looks else ())
+    if image or len(looks) == 1:
+        return Marker(part, tuple(chosen), tuple(known.tolist()), others, agent.size)
+    return Marker(part, tuple(chosen), tuple(known.tolist()), others, agent.size, looks, _headings(keys, agent, steps))
 
 
 @dataclass(frozen=True)
@@ -112,13 +117,36 @@ class _Track:
 
     def stride(self, begins: Bool[np.ndarray, " T"]) -> int:
         """The longest step in an episode."""
-        both = self.present[1:] & self.present[:-1] & ~begins[1:]
-        return int(np.abs(np.diff(self.place, axis=0))[both].max(initial=0))
+        return int(np.abs(np.diff(self.place, axis=0))[self.followed(begins)].max(initial=0))
+
+    def followed(self, begins: Bool[np.ndarray, " T"]) -> Bool[np.ndarray, " T-1"]:
+        """Whether a step of an episode shows it before and after."""
+        return self.present[1:] & self.present[:-1] & ~begins[1:]
+
+    def moved(self, begins: Bool[np.ndarray, " T"]) -> Bool[np.ndarray, " T-1"]:
+        """Whether a step moved it."""
+        return self.followed(begins) & np.diff(self.place, axis=0).any(axis=1)
 
     def joined(self, other: "_Track") -> "_Track":
         """Both, which are never there at the same time."""
         place = np.where(self.present[:, None], self.place, other.place)
         return _Track(place, self.present | other.present, self.size)
+
+
+def _headings(keys: Int[np.ndarray, "T H W K"], agent: "_Track", steps: RandomSteps) -> tuple[tuple[int, int], ...]:
+    """Which way the agent faces by a key of its cell, where such a key tells which way the next move goes."""
+    if agent.size != (1, 1):
+        return ()
+    moved = agent.moved(steps.begins)
+    moves, own = np.diff(agent.place, axis=0)[moved], keys[np.arange(len(keys)), agent.place[:, 0], agent.place[:, 1]]
+    for begun, shown in zip(own[:-1][moved].T, own[agent.present].T, strict=True):
+        known = np.unique(shown).tolist()
+        counts = np.array([[(moves[begun == key] == way).all(axis=1).sum() for way in WAYS] for key in known])
+        turns, usual = counts.argmax(axis=1).tolist(), counts.max(axis=1)
+        is_clear = len(begun) >= MIN_MOVES and usual.min() > 0 and usual.sum() >= SAME_WAY * len(begun)
+        if is_clear and 1 < len(known) == len(set(turns)):
+            return tuple(zip(known, turns, strict=True))
+    return ()
 
 
 def _with_other_looks(
@@ -157,7 +185,7 @@ def _box(mask: Bool[np.ndarray, "H W"]) -> tuple[tuple[int, int], tuple[int, int
 
 def _explained(track: _Track, steps: RandomSteps) -> float:
     """The share of the variance of a thing's moves that actions explain, adjusted for what they explain by chance."""
-    both = track.present[1:] & track.present[:-1] & ~steps.begins[1:]
+    both = track.followed(steps.begins)
     moves = np.diff(track.place, axis=0)[both].astype(float)
     moves = np.concatenate([moves, np.abs(moves).sum(axis=1, keepdims=True) > 0], axis=1)
     actions = steps.actions[1:][both]

@@ -1,8 +1,9 @@
 """Egocentric views: parts of an observation that repeat a grid or an image, seen from the agent in it.
 
 What to do next usually depends on what is around the agent, wherever it is. A network that sees a grid or an image from
-a fixed point has to learn this for each position; one that sees it from the agent learns it once. Networks that act see
-a grid from the agent alone. Where the map is always the same, it is enough to know the place of the agent.
+a fixed point has to learn this for each position; one that sees it from the agent learns it once. If the agent faces a
+way, a grid is turned so that this way is up. Networks that act see a grid from the agent alone. Where the map is always
+the same, it is enough to know the place of the agent.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -35,8 +36,11 @@ NEW_TYPES = 16
 """Numbers for types of cells that were not seen when the agent was looked for, as the other colours of a door."""
 HASHED = 8191
 """A prime: their types are hashed by the remainder of this remainder, to which all channels of a cell contribute."""
+NOTHING = np.iinfo(np.int64).min
+"""Stands for all keys of the agent's own cells, to which there is no way."""
 MAX_TYPES = 64
-"""With more types of cells (the agent's own included) grids are not seen from it, and images without distances."""
+"""With more types of cells (the agent's own included) grids are not seen from it. Distances are those to the cells with
+one of the keys; with more of them than this, there are none."""
 
 AROUND, PLACE, DISTANCES = "around the agent", "place of the agent", "as distances from the agent"
 """What the names of parts end with that are seen from the agent."""
@@ -116,30 +120,36 @@ def view_from(whole: ReadPart, marker: Marker) -> View:
     cell's type; the agent, types that were never seen (by hash) and what is beyond the edge have the numbers after
     these, and then each of the agent's own types, which may tell where it faces. The number of its cell in a grid
     follows; without an agent, the crop is the middle of the grid, and the number is one more than all. The distances
-    are rows and columns to the nearest cell of each type, plus the largest possible distance; last comes the place of
-    the agent.
+    are rows and columns to the nearest cell with each key, which is its value in one of the channels, plus the largest
+    possible distance; last comes the place of the agent. If it is known which way the agent faces, the crop and the
+    distances are turned so that this way is up.
     """
     part, cells, is_image = whole.part, cells_of(whole.part), whole.part.kind == "image"
     assert cells is not None, "only grids and images show an agent"
     height, width, _ = cells(np.zeros(part.size)).shape
     others, looks, far = np.array(marker.others), np.array(marker.looks, int), max(height, width) - 1
-    has_types, crop = len(others) <= MAX_TYPES, _crop(height, width)
+    things, headings = tuple(key for key in marker.known if key not in marker.keys), dict(marker.headings)
+    has_distances, crop = len(things) <= MAX_TYPES, _crop(height, width, turns=bool(headings))
     agent, new, outside = len(others), len(others) + 1, len(others) + 1 + NEW_TYPES
     highest, middle = outside + len(looks), (height // 2, width // 2)
 
     def read(observation: Any) -> np.ndarray:
         shown = cells(whole.read(observation))
-        mask, types = cells_of_agent(marker, cell_keys(shown, image=is_image)), cell_types(shown)
+        keys = cell_keys(shown, image=is_image)
+        mask = cells_of_agent(marker, keys)
         place, seen = place_in(mask, marker.size), []
+        turns = 0 if place is None else next((headings[key] for key in keys[place].tolist() if key in headings), 0)
         if is_image:
             seen.append(surroundings(shown, place, (height, width), 0).reshape(-1))
         else:
+            types = cell_types(shown)
             number = _number_in(others, types, new + types % HASHED % NEW_TYPES)
             number = np.where(mask, outside + 1 + _number_in(looks, types, agent - outside - 1), number)
-            seen.append(surroundings(number[..., None], place or middle, crop, outside).reshape(-1))
+            around = surroundings(number[..., None], place or middle, crop, outside)
+            seen.append(np.rot90(around, turns).reshape(-1))
             seen.append(np.array([height * width if place is None else place[0] * width + place[1]]))
-        if has_types:
-            ways = distances(types, place, marker.others)
+        if has_distances:
+            ways = turned(distances(np.where(mask[..., None], NOTHING, keys), place, things), turns)
             here = (0, 0, 0) if place is None else (1, *place)
             seen.append(np.concatenate([ways + np.array([0, far, far]), [here]]).reshape(-1))
         return np.concatenate(seen)
@@ -153,14 +163,17 @@ def view_from(whole: ReadPart, marker: Marker) -> View:
             Part(its_place, (), "choice", 0, height * width + 1, seen_from=marker),
         ]
         bounds = [(0, highest), (0, height * width)]
-    if has_types:
-        parts.append(Part(ways_to, (len(others) + 1, 3), "numbers", seen_from=marker))
+    if has_distances:
+        parts.append(Part(ways_to, (len(things) + 1, 3), "numbers", seen_from=marker))
         bounds.append((0, max(2 * far, 1)))
     return View(tuple(parts), read, tuple(bounds))
 
 
-def _crop(height: int, width: int) -> tuple[int, int]:
-    """The size of the surroundings in a grid: such that they hold all of it, if that is not too large."""
+def _crop(height: int, width: int, *, turns: bool) -> tuple[int, int]:
+    """The size of the surroundings in a grid: such that they hold all of it, if that is not too large; square if they
+    turn with the agent."""
+    if turns:
+        height = width = max(height, width)
     return min(2 * height - 1, LARGEST_CROP), min(2 * width - 1, LARGEST_CROP)
 
 
@@ -213,18 +226,26 @@ def surroundings(
 
 
 def distances(
-    types: Int[np.ndarray, "H W"], place: tuple[int, int] | None, things: Sequence[int]
+    keys: Int[np.ndarray, "H W K"], place: tuple[int, int] | None, things: Sequence[int]
 ) -> Int[np.ndarray, "things 3"]:
-    """Whether there is a cell of each type, and how many rows and columns the nearest is away; 0 if there is none."""
+    """Whether there is a cell with each key, and how many rows and columns the nearest is away; 0 if there is none."""
     result = np.zeros((len(things), 3), np.int64)
-    if place is None:
+    if place is None or not len(things):
         return result
-    order = _by_distance(*types.shape, place)
-    found, first = np.unique(types.reshape(-1)[order], return_index=True)
+    height, width, channels = keys.shape
+    order = _by_distance(height, width, place)
+    found, first = np.unique(keys.reshape(-1, channels)[order], return_index=True)
     where = np.minimum(np.searchsorted(found, things), len(found) - 1)
-    row, column = np.divmod(order[first[where]], types.shape[1])
+    row, column = np.divmod(order[first[where] // channels], width)
     result[:, 0], result[:, 1], result[:, 2] = 1, row - place[0], column - place[1]
     return np.where((found[where] == things)[:, None], result, 0)
+
+
+def turned(ways: Int[np.ndarray, "things 3"], turns: int) -> Int[np.ndarray, "things 3"]:
+    """Distances after a number of quarter turns to the left."""
+    for _ in range(turns):
+        ways = ways[:, [0, 2, 1]] * np.array([1, -1, 1])
+    return ways
 
 
 @lru_cache(maxsize=256)

@@ -77,6 +77,8 @@ class Marker:
     others: the types of all other cells that were seen.
     size: its height and width in cells.
     looks: the types that its own cells had in a grid, if there are several: one for each direction that it faces.
+    headings: which way its next move goes, where a key of its cell tells: pairs of a key and the number of quarter
+        turns to the left after which this way is up.
     """
 
     part: str
@@ -85,6 +87,7 @@ class Marker:
     others: tuple[int, ...]
     size: tuple[int, int]
     looks: tuple[int, ...] = ()
+    headings: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True)

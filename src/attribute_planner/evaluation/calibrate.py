@@ -48,7 +48,7 @@ KIND_DEVIATION, LARGEST_OWN = 1.0, 4.0
 
 
 SURPRISE = 0.01
-"""The share of episodes whose success says nothing about the odds: a few that fail do not refute a sure plan, many do."""
+"""The share of episodes whose success says nothing about the odds: a few that fail do not refute a sure plan."""
 
 
 class Calibration(NamedTuple):

@@ -88,7 +88,8 @@ def _line(part: Part, values: np.ndarray, coded: np.ndarray) -> str:
         return f"{many} {part.slots}, one-hot"
     many = f"{_shown(part.shape)} {'integers' if part.integers else 'numbers'}" if part.size > 1 else "a number"
     treatment = "the policy sees it from the agent" if part.kind == "unused" else _treatment(part, values, coded)
-    return f"{many}, {values.min():.4g} to {values.max():.4g} seen; {treatment}"
+    turned = "; turned so that the agent faces up" if part.seen_from and part.seen_from.headings else ""
+    return f"{many}, {values.min():.4g} to {values.max():.4g} seen; {treatment}{turned}"
 
 
 def _treatment(part: Part, values: np.ndarray, coded: np.ndarray) -> str:
