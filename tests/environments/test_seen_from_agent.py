@@ -1,5 +1,6 @@
 """Grids and images seen from the agent: what the actions move is found, the rest is told by where it is from there."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -35,9 +36,10 @@ from attribute_planner.environments.seen_from_agent import (
 from attribute_planner.environments.space_specs import FlatSpec, Marker, Part
 from attribute_planner.environments.spec_json import spec_from_json, spec_to_json
 from attribute_planner.environments.splits import component_name, flat_observation, given_observation
+from attribute_planner.errors import DamagedFileError
 from attribute_planner.models.encoders import encoder_for
 from attribute_planner.models.given_policy import decoded
-from attribute_planner.storage.description import describe_run
+from attribute_planner.storage.description import describe_run, description_bytes, description_from_json
 from attribute_planner.storage.run_directory import RunDirectory
 
 SIDE, AGENT, LADEN, STONE, GHOST = 8, 1, 2, 3, 4
@@ -470,6 +472,18 @@ def test_an_agent_that_is_loaded_sees_from_the_agent_of_its_training(tmp_path: P
     assert run.environment(env).observation == env.observation
     assert yard(Passive).observation != env.observation
     assert run.environment(yard(Passive)).observation == env.observation
+
+
+@pytest.mark.parametrize("change", [{"keys": []}, {"size": [0, 1]}, {"headings": [[1, 7]]}])
+def test_an_agent_that_cannot_have_been_found_is_an_error(change: dict[str, Any]):
+    env = from_gymnasium(Walker, attributes=[Attribute("left")], describe=lambda *_: {"left": True})
+    described = describe_run(env, config_for(env), seed=0)
+    assert described.markers[0].headings
+    saved = json.loads(description_bytes(described))
+    assert description_from_json(saved) == described
+    saved["environment"]["seen_from"][0].update(change)
+    with pytest.raises(DamagedFileError, match=r"The saved environment\.seen_from is"):
+        description_from_json(saved)
 
 
 def test_a_policy_of_ones_own_sees_what_the_environment_gives():

@@ -113,11 +113,16 @@ def description_from_json(saved: dict[str, Any]) -> Description:
         raise DamagedFileError(f"The environment {described.name!r} must have parameters exactly if it is built in.")
     if described.max_steps is not None and not 1 <= described.max_steps <= LARGEST_LIMIT:
         raise DamagedFileError(f"The saved environment.max_steps is {described.max_steps}.")
-    if any(not each.keys or not each.others or min(each.size) < 1 for each in described.markers):
+    if not all(map(_is_possible, described.markers)):
         raise DamagedFileError(f"The saved environment.seen_from is {environment['seen_from']!r}.")
     if not -(2**63) <= described.seed < 2**63:
         raise DamagedFileError(f"The seed {described.seed} has more than 64 bits.")
     return described
+
+
+def _is_possible(marker: Marker) -> bool:
+    turns = {turns for _, turns in marker.headings}
+    return bool(marker.keys and marker.others) and min(marker.size) >= 1 and turns <= {0, 1, 2, 3}
 
 
 def _parameters(saved: Any) -> dict[str, Any] | None:
