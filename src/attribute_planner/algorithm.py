@@ -202,7 +202,9 @@ def hidden_attributes(
         return []
     if config.refine and done == config.rounds // 2:
         return [*missing_attributes(env, replay, log, key=key)]
-    return [*attributes_on_the_way(env, replay, log, key=key)] if config.waypoints else []
+    if not config.waypoints:
+        return []
+    return [*attributes_on_the_way(env, replay, log, wait=config.rounds // 2 / done, key=key)]
 
 
 def first_round(explored: Explored | None, config: TrainConfig) -> int:

@@ -17,12 +17,16 @@ from attribute_planner.attributes import Attribute, AttributeSpace
 QUADRANTS = AttributeSpace((Attribute("disc", ("SW", "SE", "NW", "NE")), Attribute("lamp")))
 
 
-def found_in(records: AttemptRecord, space: AttributeSpace = QUADRANTS) -> list[Waypoint]:
-    return find_waypoints(records, records.observation, np.asarray(space.unpack(records.source)), space)
+def found_in(records: AttemptRecord, space: AttributeSpace = QUADRANTS, horizon: float = 0) -> list[Waypoint]:
+    values = np.asarray(space.unpack(records.source))
+    return find_waypoints(records, records.observation, values, space, horizon=horizon)
 
 
-def attempts_at_quadrants(success: float, count: int = 400) -> AttemptRecord:
-    """Attempts to change the quadrant of a disc, whose position is in components 1 and 3; component 0 is a code."""
+def attempts_at_quadrants(success: float, count: int = 400, *, improving: bool = False) -> AttemptRecord:
+    """Attempts to change the quadrant of a disc, whose position is in components 1 and 3; component 0 is a code.
+
+    success: the share that arrives; from none to twice as many if it is improving.
+    """
     random = np.random.default_rng(0)
     observation = random.uniform(-1, 1, (count, 4)).astype(np.float32)
     observation[:, 0] = random.integers(0, 3, count)
@@ -30,9 +34,10 @@ def attempts_at_quadrants(success: float, count: int = 400) -> AttemptRecord:
     lamp = random.integers(0, 2, count)
     source = np.stack([2 * (y > 0) + (x > 0), lamp], axis=1).astype(np.int32)
     target = np.stack([(source[:, 0] + 1) % 4, lamp], axis=1).astype(np.int32)
-    reached = random.random(count) < success
+    rate = np.linspace(0, 2 * success, count) if improving else success
+    reached = random.random(count) < rate
     source, target = (np.asarray(QUADRANTS.pack(values)) for values in (source, target))
-    return AttemptRecord(observation, source, target, reached)
+    return AttemptRecord(observation, source, target, reached, epoch=np.arange(count))
 
 
 def test_ways_are_divided_where_attempts_seldom_succeed():
@@ -64,6 +69,22 @@ def test_only_numbers_divide_ways():
 def test_ways_stay_as_they_are_where_attempts_succeed_or_are_few():
     assert found_in(attempts_at_quadrants(success=0.5)) == []
     assert found_in(attempts_at_quadrants(success=0.05, count=MIN_ATTEMPTS - 1)) == []
+
+
+@pytest.mark.parametrize(
+    ("improving", "horizon", "divided"), [(True, 800, False), (True, 400, True), (False, 800, True)]
+)
+def test_ways_stay_as_they_are_while_attempts_improve(improving: bool, horizon: int, divided: bool):
+    """So far 8 % succeeded, now 16 % do; by twice the time it will be 32 %."""
+    records = attempts_at_quadrants(success=0.08, improving=improving)
+    assert bool(found_in(records, horizon=horizon)) == divided
+
+
+def test_few_attempts_do_not_tell_whether_they_will_improve():
+    failing = attempts_at_quadrants(success=0, count=1_000)
+    few = attempts_at_quadrants(success=0, count=MIN_ATTEMPTS)
+    assert len(found_in(failing, horizon=2_000)) == len(found_in(few, horizon=100)) == 4
+    assert found_in(few, horizon=1_000) == []
 
 
 def test_an_attribute_that_does_not_follow_from_the_observation_is_not_divided():

@@ -147,8 +147,8 @@ def slider() -> GymnasiumEnvironment:
     return from_gymnasium(Slider, attributes=[Attribute("right")], describe=describe, episode_steps=10)
 
 
-def recorded_attempts(success: float) -> tuple[Replay, AttemptLog]:
-    """Attempts of a step each, in one environment, to change the sign of the slider."""
+def recorded_attempts(success: float | np.ndarray) -> tuple[Replay, AttemptLog]:
+    """Attempts of a step each, in one environment, to change the sign of the slider; 300, if success changes."""
     random, count = np.random.default_rng(0), 300
     position = random.uniform(-1, 1, (count, 1, 1)).astype(np.float32)
     values = (position > 0).astype(int)
@@ -179,3 +179,10 @@ def test_ways_are_divided_in_the_first_half_of_the_rounds_if_attempts_seldom_suc
     assert hidden_attributes(env, WAYPOINTS, None, log, 0, key=key) == [], "nothing is recorded"
     replay, log = recorded_attempts(0.5)
     assert hidden_attributes(env, WAYPOINTS, replay, log, 0, key=key) == []
+
+
+def test_ways_are_divided_only_if_attempts_will_seldom_succeed_after_half_of_the_rounds():
+    env, (replay, log), key = slider(), recorded_attempts(np.linspace(0, 0.15, 300)), jax.random.key(0)
+    find = partial(hidden_attributes, env, WAYPOINTS, replay, log, key=key)
+    assert find(number=0) == [], "30 % by then"
+    assert len(find(number=1)) == 2

@@ -1,8 +1,9 @@
 """Waypoints: hidden attributes that divide ways which attempts seldom manage.
 
 An attribute may follow from a few components of the observation by thresholds, as the quadrant of a disc does from its
-position. It changes where one of them crosses a threshold. If attempts at such changes hardly ever succeed, the way
-there is too long to be learned as one transition; thresholds in between make several shorter ones of it.
+position. It changes where one of them crosses a threshold. If attempts at such changes hardly ever succeed, and are not
+improving either, the way there is too long to be learned as one transition; thresholds in between make several shorter
+ones of it.
 """
 
 from dataclasses import dataclass
@@ -54,19 +55,21 @@ def find_waypoints(
     values: Int[np.ndarray, "n A"],
     space: AttributeSpace,
     *,
+    horizon: float = 0,
     numbers: Int[np.ndarray, " d"] | None = None,
     component_name: ComponentName = indexed_name,
 ) -> list[Waypoint]:
     """Waypoints for the attributes whose changes seldom succeed, if they follow from numbers in the observation.
 
     observation, values: flat observations of any steps, and the attributes there.
+    horizon: the time, in the unit of `records.epoch`, by which attempts that improve may still come to succeed.
     numbers: the components that are numbers; by default all. Those that turn out to be codes are left out.
     component_name: the name of a component of the flat observation, for messages.
     """
     source, target = (np.asarray(space.unpack(words)) for words in (records.source, records.target))
     changes = source != target
     attempts, successes = changes.sum(axis=0), (changes & records.reached[:, None]).sum(axis=0)
-    if len(records) < MIN_ATTEMPTS or records.reached.mean() >= SELDOM:
+    if len(records) < MIN_ATTEMPTS or expected_success(records, horizon) >= SELDOM:
         return []
     hard = np.flatnonzero((attempts > 0) & (successes < SELDOM * attempts))
     numbers = _without_codes(observation, np.arange(observation.shape[1]) if numbers is None else numbers)
@@ -90,6 +93,21 @@ def find_waypoints(
         for component, (attribute, values) in between.items()
         for value in values
     ]
+
+
+def expected_success(records: AttemptRecord, horizon: float) -> float:
+    """The success rate so far, or that at a later time if it is higher.
+
+    The line that fits the attempts over time is extended to that time, and one standard error added.
+    """
+    rate = float(records.reached.mean())
+    if records.epoch is None or horizon <= records.epoch.max():
+        return rate
+    line = np.stack([np.ones(len(records)), records.epoch / horizon], axis=1)
+    inverse = np.linalg.pinv(line.T @ line)
+    later = float((inverse @ line.T @ records.reached).sum())
+    prior = (records.reached.sum() + 1) / (len(records) + 2)
+    return max(rate, later + float(np.sqrt(prior * (1 - prior) * inverse.sum())))
 
 
 def thresholds_of(features: Float[np.ndarray, "n d"], labels: Int[np.ndarray, " n"]) -> dict[int, list[float]] | None:

@@ -55,8 +55,14 @@ SAMPLED_STEPS = 4_000
 """Number of recorded steps that show how attributes follow from observations."""
 
 
-def attributes_on_the_way(env: Environment, replay: Replay, log: AttemptLog, *, key: Key) -> list[Waypoint]:
-    """Waypoints, if attempts seldom succeed; only for an environment without hidden attributes."""
+def attributes_on_the_way(
+    env: Environment, replay: Replay, log: AttemptLog, *, wait: float = 1, key: Key
+) -> list[Waypoint]:
+    """Waypoints, if attempts seldom succeed; only for an environment without hidden attributes.
+
+    wait: how many times the steps so far there are until it is too late for waypoints. If attempts improve so fast that
+        they do not seldom succeed by then, there are none yet.
+    """
     numbers = number_components(env.observation)
     if not len(log) or hidden_splits(env) or not len(numbers):
         return []
@@ -68,6 +74,7 @@ def attributes_on_the_way(env: Environment, replay: Replay, log: AttemptLog, *, 
         np.asarray(flat_observation(steps.observation, env.observation)),
         np.asarray(steps.values, np.int32),
         env.attributes,
+        horizon=wait * replay.end,
         numbers=numbers,
         component_name=component_name(env.observation),
     )
