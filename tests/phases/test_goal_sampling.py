@@ -16,8 +16,9 @@ from attribute_planner.phases.goal_sampling import (
     plan_to_far_sets,
     plan_to_learnable_sets,
 )
+from attribute_planner.planning.plan import Planner
 from attribute_planner.transitions.numbering import UNKNOWN
-from tests.probes import RING, TINY, numbers, table_of
+from tests.probes import RING, TINY, numbers, partial_goal, table_of
 
 LINE = table_of(numbers(4), [((0,), (1,), 1.0), ((1,), (2,), 1.0), ((2,), (3,), 1.0), ((0,), (3,), 0.1)])
 """Sets 0 to 3 in a row, and a doubtful short cut, which is edge 1."""
@@ -121,6 +122,17 @@ def test_what_sometimes_succeeds_is_pursued_more_often_than_what_never_or_always
         jnp.full(500, UNKNOWN), jnp.zeros(500, jnp.int32), jnp.zeros(500, jnp.int32), key=jax.random.key(1)
     )
     assert float((far.number[chosen] == 2).mean()) == pytest.approx(weight[2][0] / 2, abs=0.06)
+
+
+def test_of_ways_that_are_equally_safe_practice_takes_the_fastest_as_execution_does():
+    """A way of two fast transitions and a slow direct one: execution would take the first, so it is attempted."""
+    ways = table_of(numbers(3), [((0,), (1,), 1.0), ((0,), (2,), 1.0), ((1,), (2,), 1.0)])
+    always, steps = np.full(3, 1e6), np.array([2e6, 50e6, 2e6])
+    table = ways.with_practice(always, always, steps)
+    assert len(Planner(table, 100.0).plan(np.array([0], np.int32), partial_goal([2])).durations) == 2
+    far = plan_to_learnable_sets(table, horizon=100.0, padded_to=3, key=jax.random.key(0))
+    to_last = {number: row for number, row in zip(far.number.tolist(), far.edges.tolist(), strict=True)}[2]
+    assert to_last == [0, 2, UNKNOWN]
 
 
 @pytest.mark.slow

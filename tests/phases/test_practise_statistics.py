@@ -1,4 +1,4 @@
-"""The statistics of practice after an epoch: the new ones are added, and those before them decay."""
+"""The statistics of practice from one epoch to the next: they decay, and the new ones are added."""
 
 from dataclasses import replace
 from typing import Any
@@ -32,12 +32,12 @@ def after_an_epoch(monkeypatch: pytest.MonkeyPatch, counts: list[list[int]], dec
     return practise_epoch(RING, None, graph, None, config, practised, key=jax.random.key(0))[0].table
 
 
-def test_attempts_successes_and_steps_decay_alike_where_there_are_new_ones(monkeypatch: pytest.MonkeyPatch):
+def test_old_attempts_successes_and_steps_decay_alike(monkeypatch: pytest.MonkeyPatch):
     spent = np.array([3000.0, 5000.0])
     table = after_an_epoch(monkeypatch, [[8, 0], [2, 0], [24, 0]], 0.5, spent=spent)
-    assert table.attempts.tolist() == [508.0, 1000.0]
-    assert table.successes.tolist() == [252.0, 250.0]
-    assert table.spent.tolist() == [1524.0, 5000.0]
+    assert table.attempts.tolist() == [508.0, 500.0]
+    assert table.successes.tolist() == [252.0, 125.0]
+    assert table.spent.tolist() == [1524.0, 2500.0]
 
 
 def test_without_decay_statistics_are_sums_and_steps_that_were_not_counted_stay_so(monkeypatch: pytest.MonkeyPatch):

@@ -102,8 +102,11 @@ def plan_to_far_sets(
     return _far_sets(Graph(model), sets, lambda *_: np.ones(num_nodes), padded_to or num_nodes)
 
 
-def plan_to_learnable_sets(model: TransitionModel, *, padded_to: int, key: Key) -> FarSets:
+def plan_to_learnable_sets(model: TransitionModel, horizon: float = np.inf, *, padded_to: int, key: Key) -> FarSets:
     """Paths to all sets, or to some of many. Half of the draws are by rarity, half also by what can be learned.
+
+    horizon: the number of steps of an episode. Of ways that seem equally safe, practice then takes the fastest, as
+        execution does: of those that it does not take it would learn nothing.
 
     The rarity of a set that was reached n times is 1 / √(1 + n). What can be learned on the way there is P (1 − P), the
     variance of whether the path succeeds: it is small where nothing fails any more, and where nothing has ever
@@ -121,7 +124,7 @@ def plan_to_learnable_sets(model: TransitionModel, *, padded_to: int, key: Key) 
         success = np.exp(-ways.sum_along(lambda source, target: cost[listing.edges_between(source, target)]))
         return success * (1 - success) * rarity[number]
 
-    far = _far_sets(Graph(optimistic(listing)), sets, learnable, padded_to)
+    far = _far_sets(Graph(optimistic(listing), horizon), sets, learnable, padded_to)
     rare = jnp.zeros_like(far.weight).at[: len(sets)].set(jnp.asarray(rarity[sets], jnp.float32)[:, None])
     return replace(far, weight=far.shares() + replace(far, weight=rare).shares())
 
@@ -154,7 +157,7 @@ def optimistic(model: TransitionModel) -> Listing:
     listing = model.listing()
     seen = listing.visits > 0
     success = (listing.successes + PRIOR_ATTEMPTS * seen) / (listing.attempts + PRIOR_ATTEMPTS)
-    return replace(listing, probability=success, durations=lambda: np.zeros(listing.num_edges))
+    return replace(listing, probability=success)
 
 
 def _edges_towards(ways: Distances) -> np.ndarray:

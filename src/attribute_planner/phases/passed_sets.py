@@ -4,13 +4,16 @@ An attempt that goes on until it arrives may pass through other sets. How it end
 from each of them to its target, which is what a plan needs to know that finds itself there: go on, or turn elsewhere?
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from attribute_planner.attributes import AttributeSpace
 from attribute_planner.data.attempt_log import CUT_OFF, AttemptLog
 from attribute_planner.data.replay import Replay
+from attribute_planner.transitions.model import PractisedTransitions
+
+Model = TypeVar("Model", bound=PractisedTransitions)
 
 
 class PassedSets(NamedTuple):
@@ -48,3 +51,21 @@ def passed_sets(log: AttemptLog, replay: Replay, space: AttributeSpace, since: i
     source, target, reached, steps = (np.array(column) for column in zip(*found, strict=True))
     source, target = (np.asarray(space.pack(each.astype(np.int32))) for each in (source, target))
     return PassedSets(source, target, reached.astype(float), steps.astype(float))
+
+
+def with_passed_sets(model: Model, passed: PassedSets) -> Model:
+    """The model with these attempts; transitions that it does not hold yet are added, and count as never visited."""
+    if not len(passed.source):
+        return model
+    model = model.with_pairs(passed.source, passed.target)
+    listed = model.listing()
+    number = listed.edges_between(listed.numbers_of(passed.source), listed.numbers_of(passed.target))
+    attempts, successes, spent = (
+        np.bincount(number, weights=each, minlength=listed.num_edges)
+        for each in (np.ones(len(number)), passed.reached, passed.steps)
+    )
+    return model.with_practice(
+        listed.attempts + attempts,
+        listed.successes + successes,
+        None if listed.spent is None else listed.spent + spent,
+    )

@@ -30,10 +30,9 @@ from attribute_planner.phases.goal_sampling import (
     plan_to_far_sets,
     plan_to_learnable_sets,
 )
-from attribute_planner.phases.passed_sets import passed_sets
+from attribute_planner.phases.passed_sets import passed_sets, with_passed_sets
 from attribute_planner.phases.practise_config import PractiseConfig
 from attribute_planner.phases.practise_epochs import host_epoch, pure_epoch, replay_epoch
-from attribute_planner.phases.statistics_of_practice import with_epoch
 from attribute_planner.phases.success_of_attempts import success_of_attempts
 from attribute_planner.phases.temperatures import best_inverse_temperature
 from attribute_planner.phases.value_horizon import value_discount
@@ -128,17 +127,22 @@ def practise(
     while practised.steps < until * config.steps:
         if graph is None or replay is not None:  # recorded steps may have added edges in the last epoch
             graph = device_graph(practised.table, config.visit_exponent, padded=replay is not None)
+        begin = 0 if replay is None else replay.end
         epoch_key = jax.random.fold_in(epochs_key, practised.epoch)
         far = None
         if config.goal_sampling == "planned":
             plan_key = jax.random.fold_in(plans_key, practised.epoch)
-            plans = plan_to_far_sets if replay is None else plan_to_learnable_sets
+            plans = plan_to_far_sets
+            if replay is not None:
+                plans = partial(plan_to_learnable_sets, horizon=env.episode_steps)
             far = plans(practised.table.listing(), padded_to=len(graph.words), key=plan_key)
         practised, metrics = practise_epoch(
             env, detector, graph, far, config, practised, replay, log, until=until, key=epoch_key
         )
-        if replay is not None and practised.steps >= until * config.steps:
-            practised = practised._replace(conduct=_measured(practised, replay, log, config))
+        if replay is not None:
+            practised = with_recorded(practised, replay, log, env.attributes, begin)
+            if practised.steps >= until * config.steps:
+                practised = practised._replace(conduct=_measured(practised, replay, log, config))
         watch("practise", practised.steps / config.steps, metrics, practised)
     return practised
 
@@ -160,13 +164,19 @@ def _measured(practised: Practised, replay: Replay, log: AttemptLog | None, conf
 
 
 def with_recorded(
-    practised: Practised, replay: Replay, space: AttributeSpace, since: int
-) -> tuple[PractisedTransitions, TransitionCounts]:
-    """The table, and the counts, with the transitions that the steps from number `since` on show."""
+    practised: Practised, replay: Replay, log: AttemptLog | None, space: AttributeSpace, since: int
+) -> Practised:
+    """The same with what the steps from number `since` on show besides the outcomes of attempts.
+
+    That is transitions, which exploration may never have seen, and the sets that attempts passed on their way.
+    """
     counts = TransitionCounts(space.num_words) if practised.counts is None else practised.counts.copy()
     source, target = (np.asarray(space.pack(values)) for values in replay.transitions(since))
     counts.record(source, target)
-    return practised.table.with_pairs(source, target, visits=1), counts
+    table = practised.table.with_pairs(source, target, visits=1)
+    if log is not None:
+        table = with_passed_sets(table, passed_sets(log, replay, space, since))
+    return practised._replace(counts=counts, table=table)
 
 
 def practise_epoch(
@@ -182,19 +192,14 @@ def practise_epoch(
     until: float = 1.0,
     key: Key,
 ) -> tuple[Practised, dict]:
-    """One epoch: fresh episodes and several rollouts of attempts; statistics that are replaced decay by γ.
-
-    With a replay buffer, the table also gets what the steps show besides the outcomes of attempts: transitions, which
-    exploration may never have seen, and the sets that attempts passed on their way.
+    """One epoch: fresh episodes and several rollouts of attempts; the old statistics decay by γ.
 
     until: the fraction of all steps at which the round ends; the epoch ends there at the latest.
     """
     per_rollout = config.num_envs * config.rollout_length
     rollouts = min(config.rollouts_per_epoch, math.ceil((until * config.steps - practised.steps) / per_rollout))
     run: Any = pure_epoch if isinstance(env, PureEnvironment) else host_epoch
-    begin = 0
     if replay is not None:
-        begin = replay.end
         discount = value_discount(practised.table.listing(), config.max_attempt_steps)
         run = partial(replay_epoch, replay, log, discount)
     train_state, counts, metrics = on_this_host(
@@ -219,13 +224,11 @@ def practise_epoch(
         **{name: float(value) for name, value in metrics.items()},
     }
     require_finite(f"practise, {steps:,} steps", metrics, train_state)
-    table, seen, passed = practised.table, practised.counts, None
-    if replay is not None:
-        table, seen = with_recorded(practised, replay, env.attributes, begin)
-        passed = None if log is None else passed_sets(log, replay, env.attributes, begin)
-    ended = np.stack([attempts, successes, spent])
-    table = with_epoch(table, ended, config.decay, of=practised.table.listing(), passed=passed)
-    practised = practised._replace(
-        train_state=train_state, table=table, counts=seen, epoch=practised.epoch + 1, steps=steps
+    before, decay = practised.table.listing(), config.decay
+    table = practised.table.with_practice(
+        decay * before.attempts + attempts,
+        decay * before.successes + successes,
+        None if before.spent is None else decay * before.spent + spent,
     )
+    practised = practised._replace(train_state=train_state, table=table, epoch=practised.epoch + 1, steps=steps)
     return practised, metrics
