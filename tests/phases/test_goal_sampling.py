@@ -1,4 +1,5 @@
 from dataclasses import replace
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -6,7 +7,9 @@ import numpy as np
 import pytest
 
 from attribute_planner import algorithm
+from attribute_planner.evaluation import calibrate
 from attribute_planner.evaluation.evaluate import evaluate
+from attribute_planner.phases import practise
 from attribute_planner.phases.goal_sampling import (
     FAR_SETS,
     SPREAD,
@@ -16,9 +19,11 @@ from attribute_planner.phases.goal_sampling import (
     plan_to_far_sets,
     plan_to_learnable_sets,
 )
+from attribute_planner.phases.practise_config import PractiseConfig
 from attribute_planner.planning.plan import Planner
 from attribute_planner.transitions.numbering import UNKNOWN
-from tests.probes import RING, TINY, numbers, partial_goal, table_of
+from attribute_planner.transitions.table import TransitionTable
+from tests.probes import RING, TINY, Hosted, numbers, partial_goal, table_of
 
 LINE = table_of(numbers(4), [((0,), (1,), 1.0), ((1,), (2,), 1.0), ((2,), (3,), 1.0), ((0,), (3,), 0.1)])
 """Sets 0 to 3 in a row, and a doubtful short cut, which is edge 1."""
@@ -124,15 +129,53 @@ def test_what_sometimes_succeeds_is_pursued_more_often_than_what_never_or_always
     assert float((far.number[chosen] == 2).mean()) == pytest.approx(weight[2][0] / 2, abs=0.06)
 
 
-def test_of_ways_that_are_equally_safe_practice_takes_the_fastest_as_execution_does():
-    """A way of two fast transitions and a slow direct one: execution would take the first, so it is attempted."""
+def path_to_last(table: TransitionTable, horizon: float | None) -> list[int]:
+    """The edges of practice's paths to set 2."""
+    far = plan_to_learnable_sets(table, horizon, padded_to=3, key=jax.random.key(0))
+    return dict(zip(far.number.tolist(), far.edges.tolist(), strict=True))[2]
+
+
+def test_practice_takes_the_paths_of_execution_if_it_is_given_the_length_of_an_episode():
+    """A doubtful direct way that is fast, and a detour of which nothing is known any more."""
+    ways = table_of(numbers(3), [((0,), (1,), 1.0), ((0,), (2,), 1.0), ((1,), (2,), 1.0)])
+    table = ways.with_practice(np.array([0.0, 100, 0]), np.array([0.0, 70, 0]), np.array([0.0, 200, 0]))
+    start, last = np.array([0], np.int32), partial_goal([2])
+    detour, direct = [0, 2, UNKNOWN], [1, UNKNOWN, UNKNOWN]
+    assert path_to_last(table, None) == detour, "optimism: what was not tried succeeds"
+    assert len(Planner(table, 10.0).plan(start, last).durations) == 1
+    assert path_to_last(table, 10.0) == direct
+
+
+def test_of_ways_that_are_equally_safe_it_is_then_the_fastest():
     ways = table_of(numbers(3), [((0,), (1,), 1.0), ((0,), (2,), 1.0), ((1,), (2,), 1.0)])
     always, steps = np.full(3, 1e6), np.array([2e6, 50e6, 2e6])
-    table = ways.with_practice(always, always, steps)
-    assert len(Planner(table, 100.0).plan(np.array([0], np.int32), partial_goal([2])).durations) == 2
-    far = plan_to_learnable_sets(table, horizon=100.0, padded_to=3, key=jax.random.key(0))
-    to_last = {number: row for number, row in zip(far.number.tolist(), far.edges.tolist(), strict=True)}[2]
-    assert to_last == [0, 2, UNKNOWN]
+    assert path_to_last(ways.with_practice(always, always, steps), 100.0) == [0, 2, UNKNOWN]
+
+
+def test_practice_alternates_between_what_is_possible_and_what_execution_would_do(monkeypatch: pytest.MonkeyPatch):
+    horizons = []
+
+    def plan(model: TransitionTable, horizon: float | None, **settings: Any) -> FarSets:
+        horizons.append(horizon)
+        return plan_to_learnable_sets(model, horizon, **settings)
+
+    monkeypatch.setattr(practise, "plan_to_learnable_sets", plan)
+    monkeypatch.setattr(calibrate, "SHARE", 0.0)
+    config = replace(
+        TINY,
+        explore=replace(TINY.explore, num_envs=4),
+        practise=PractiseConfig(
+            method="dqn",
+            steps=160,
+            num_envs=4,
+            rollout_length=5,
+            rollouts_per_epoch=2,
+            hidden_size=8,
+            goal_sampling="planned",
+        ),
+    )
+    algorithm.train(Hosted(RING), config, key=jax.random.key(0))
+    assert horizons == [None, RING.episode_steps] * 2
 
 
 @pytest.mark.slow

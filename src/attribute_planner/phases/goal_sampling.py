@@ -102,11 +102,13 @@ def plan_to_far_sets(
     return _far_sets(Graph(model), sets, lambda *_: np.ones(num_nodes), padded_to or num_nodes)
 
 
-def plan_to_learnable_sets(model: TransitionModel, horizon: float = np.inf, *, padded_to: int, key: Key) -> FarSets:
+def plan_to_learnable_sets(
+    model: TransitionModel, horizon: float | None = None, *, padded_to: int, key: Key
+) -> FarSets:
     """Paths to all sets, or to some of many. Half of the draws are by rarity, half also by what can be learned.
 
-    horizon: the number of steps of an episode. Of ways that seem equally safe, practice then takes the fastest, as
-        execution does: of those that it does not take it would learn nothing.
+    horizon: the number of steps of an episode, for the paths that execution would take in it. By default they are the
+        safest ones by optimistic estimates.
 
     The rarity of a set that was reached n times is 1 / √(1 + n). What can be learned on the way there is P (1 − P), the
     variance of whether the path succeeds: it is small where nothing fails any more, and where nothing has ever
@@ -124,7 +126,8 @@ def plan_to_learnable_sets(model: TransitionModel, horizon: float = np.inf, *, p
         success = np.exp(-ways.sum_along(lambda source, target: cost[listing.edges_between(source, target)]))
         return success * (1 - success) * rarity[number]
 
-    far = _far_sets(Graph(optimistic(listing), horizon), sets, learnable, padded_to)
+    paths = Graph(optimistic(listing)) if horizon is None else Graph(listing, horizon)
+    far = _far_sets(paths, sets, learnable, padded_to)
     rare = jnp.zeros_like(far.weight).at[: len(sets)].set(jnp.asarray(rarity[sets], jnp.float32)[:, None])
     return replace(far, weight=far.shares() + replace(far, weight=rare).shares())
 

@@ -134,7 +134,9 @@ def practise(
             plan_key = jax.random.fold_in(plans_key, practised.epoch)
             plans = plan_to_far_sets
             if replay is not None:
-                plans = partial(plan_to_learnable_sets, horizon=env.episode_steps)
+                # Practice finds what is possible in one epoch, and tries what execution would do in the next.
+                horizon = env.episode_steps if practised.epoch % 2 else None
+                plans = partial(plan_to_learnable_sets, horizon=horizon)
             far = plans(practised.table.listing(), padded_to=len(graph.words), key=plan_key)
         practised, metrics = practise_epoch(
             env, detector, graph, far, config, practised, replay, log, until=until, key=epoch_key
