@@ -11,7 +11,7 @@ import numpy as np
 from attribute_planner.attributes import Goal
 from attribute_planner.baselines.reactive_policy import ActionInfo
 from attribute_planner.baselines.training_loop import TaskTrainingConfig
-from attribute_planner.data.trajectories import Actor
+from attribute_planner.data.trajectories import Actor, TracedActor
 from attribute_planner.environments.graph_world import GraphWorld, Place, graph_world
 from attribute_planner.environments.spaces import Action, GoalObservation
 from attribute_planner.environments.tasks import Task, complete_goal
@@ -22,7 +22,7 @@ TRAINING = TaskTrainingConfig(steps=24_000, num_envs=32, rollout_length=5, hidde
 """Enough for environments of a few places."""
 
 
-class AlwaysForward(Actor[jax.Array]):
+class AlwaysForward(TracedActor[jax.Array]):
     """Takes action 0. Its memory, and value estimate, is the number of steps of the episode."""
 
     def begin(self, num_envs: int, *, key: jax.Array) -> jax.Array:

@@ -108,8 +108,6 @@ def test_a_reset_that_the_actor_wants_is_a_truncation(env: Environment):
 class Countdown(Actor[int]):
     """In Python: action 0 until each environment has made as many steps as its number; its memory counts steps."""
 
-    traceable = False
-
     def begin(self, num_envs: int, *, key: jax.Array) -> int:
         return 0
 

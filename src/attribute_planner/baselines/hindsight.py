@@ -19,7 +19,7 @@ from attribute_planner.baselines.hindsight_replay import (
 )
 from attribute_planner.baselines.training_loop import TaskTrainingConfig, train_on_tasks
 from attribute_planner.data.random_actions import any_action
-from attribute_planner.data.trajectories import Actor, Trajectories
+from attribute_planner.data.trajectories import TracedActor, Trajectories
 from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.spaces import Action
 from attribute_planner.environments.vector_env import TimeStep, where_batch
@@ -74,7 +74,7 @@ class ReplayConfig:
         return max(round(steps * self.replay_ratio / self.batch_size), 1)
 
 
-class ExploringPolicy(Actor[None]):
+class ExploringPolicy(TracedActor[None]):
     """Acts by a goal policy in environments with tasks, and at random in a fraction of the steps.
 
     It records the goals as `info`. The outcome of a step is whether it reached the goal.

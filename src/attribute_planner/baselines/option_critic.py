@@ -16,7 +16,7 @@ from attribute_planner.baselines import actor_critic
 from attribute_planner.baselines.actor_critic import DescentConfig
 from attribute_planner.baselines.options import OptionOutput, OptionPolicy, of_option
 from attribute_planner.baselines.training_loop import TaskTrainingConfig, batch_of, train_on_tasks
-from attribute_planner.data.trajectories import Actor, Trajectories
+from attribute_planner.data.trajectories import TracedActor, Trajectories
 from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.spaces import Action
 from attribute_planner.environments.vector_env import TimeStep
@@ -113,7 +113,7 @@ def update(
     return descend(train_state, of_policy, config.descent, scale)
 
 
-class OptionActor(Actor[jax.Array]):
+class OptionActor(TracedActor[jax.Array]):
     """Follows an option until it ends, then chooses another. Its memory is the option of each environment.
 
     epsilon: ε of the policy over options.

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import equinox as eqx
 import jax
 
-from attribute_planner.data.trajectories import Actor
+from attribute_planner.data.trajectories import TracedActor
 from attribute_planner.environments.spaces import Action
 from attribute_planner.environments.vector_env import TimeStep
 from attribute_planner.models.policy import GoalPolicy
@@ -20,7 +20,7 @@ class ActionInfo(NamedTuple):
     value: jax.Array
 
 
-class ReactivePolicy(Actor[None]):
+class ReactivePolicy(TracedActor[None]):
     """Acts by a goal policy in environments with tasks. The outcome of a step is whether it reached the goal."""
 
     policy: GoalPolicy

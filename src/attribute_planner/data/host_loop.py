@@ -8,7 +8,7 @@ import numpy as np
 
 from attribute_planner.attributes import AttributeSpace
 from attribute_planner.data.episodes import Episodes, Keep, attributes_of, ends_of
-from attribute_planner.data.trajectories import Actor, Trajectories
+from attribute_planner.data.trajectories import Actor, TracedActor, Trajectories
 from attribute_planner.environments.spaces import Action, Observation
 from attribute_planner.environments.vector_env import TimeStep, VectorEnv
 from attribute_planner.models.detector import AttributeDetector
@@ -81,7 +81,7 @@ def host_loop(
 
 def _host_calls(actor: Actor) -> tuple[Any, Any]:
     """The functions that decide, and that observe a step and decide on the next one."""
-    if not actor.traceable:
+    if not isinstance(actor, TracedActor):
         return partial(_decide_in_python, actor), partial(_observe_in_python, actor)
     # Networks are taken apart once per rollout: at each step, that takes longer than their computation.
     parts, structure = jax.tree.flatten(actor)

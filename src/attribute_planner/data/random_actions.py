@@ -1,12 +1,13 @@
 """Random actions: a new one at each step, or each repeated for several steps on average."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import equinox as eqx
 import jax
 from jaxtyping import Float
 
-from attribute_planner.data.trajectories import Actor
+from attribute_planner.data.trajectories import Actor, TracedActor
 from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.spaces import Action, MixedAction, Observation, nearby_actions, uniform_action
 from attribute_planner.environments.vector_env import where_batch
@@ -17,7 +18,7 @@ KEPT_WITHIN = 0.03
 """Standard deviation of the next point around one that is held, as a fraction of its range."""
 
 
-class RandomActions(Actor[Action]):
+class RandomActions(TracedActor[Action]):
     """Takes random actions. Its memory is the last action.
 
     action_repeat: the mean number of steps for which an action is repeated, by each unit separately.
@@ -35,6 +36,26 @@ class RandomActions(Actor[Action]):
         del observation, attributes
         action = kept_up(self.env, memory, self.action_repeat, key=key)
         return action, action, None
+
+
+@dataclass(frozen=True)
+class UniformActions(Actor[int]):
+    """Acts uniformly at random. Its memory is the number of environments. It is not traced: what runs once is not
+    worth compiling.
+
+    variant: with the same keys, each variant takes other actions.
+    """
+
+    env: Environment
+    variant: int = 0
+
+    def begin(self, num_envs: int, *, key: Key) -> int:
+        del key
+        return num_envs
+
+    def act(self, memory: int, observation: Observation, attributes: Any, *, key: Key) -> tuple[int, Action, None]:
+        del observation, attributes
+        return memory, any_action(self.env, memory, key=jax.random.fold_in(key, self.variant)), None
 
 
 def any_action(env: Environment, num_envs: int, *, key: Key) -> Action:

@@ -1,6 +1,6 @@
 """The step loop of the package: an actor acts in a batch of environments, and the steps are recorded.
 
-A pure environment with a traceable actor runs as one compiled scan over steps. Everything else is stepped from Python.
+A pure environment with a traced actor runs as one compiled scan over steps. Everything else is stepped from Python.
 `rollout` begins with fresh episodes. `start` and `advance` are its two halves, for callers that continue.
 """
 
@@ -11,7 +11,7 @@ from attribute_planner.attributes import AttributeSpace
 from attribute_planner.data.episodes import Episodes, Keep, attributes_of
 from attribute_planner.data.host_loop import host_loop
 from attribute_planner.data.scan import compiled_scan
-from attribute_planner.data.trajectories import Actor, Trajectories
+from attribute_planner.data.trajectories import Actor, TracedActor, Trajectories
 from attribute_planner.environments.vector_env import PureVectorEnv, TimeStep, VectorEnv
 from attribute_planner.models.detector import AttributeDetector
 
@@ -87,7 +87,7 @@ def advance(
     first_step: the number of the first step. It enters the random keys of steps on the host, where several pieces give
         the same steps as one.
     """
-    if isinstance(envs, PureVectorEnv) and actor.traceable:
+    if isinstance(envs, PureVectorEnv) and isinstance(actor, TracedActor):
         limit = envs.env.episode_steps if episode_steps is None else episode_steps
         return compiled_scan(actor, envs.env, episodes, length, key, detector=detector, keep=keep, episode_steps=limit)
     if isinstance(envs, PureVectorEnv) and episode_steps is None:

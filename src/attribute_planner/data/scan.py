@@ -9,7 +9,7 @@ from attribute_planner.data.bundle import Bundle
 from attribute_planner.data.devices import divided, replicated
 from attribute_planner.data.episodes import Episodes, Keep, ends_of
 from attribute_planner.data.seeds import batched
-from attribute_planner.data.trajectories import Actor, Trajectories
+from attribute_planner.data.trajectories import TracedActor, Trajectories
 from attribute_planner.environments.interface import PureEnvironment
 from attribute_planner.environments.vector_env import TimeStep, where_batch
 from attribute_planner.models.detector import AttributeDetector
@@ -52,7 +52,7 @@ def _detected(env: PureEnvironment, detector: AttributeDetector, states: Any, nu
 
 
 def start_pure(
-    actor: Actor, env: PureEnvironment, starts: StartStates, num_envs: int, *, key: Key
+    actor: TracedActor, env: PureEnvironment, starts: StartStates, num_envs: int, *, key: Key
 ) -> tuple[Episodes, StartStates]:
     """`start` at the first of these states, as a function that can be traced."""
     states, attributes = jax.tree.map(lambda leaf: leaf[:num_envs], (starts.states, starts.attributes))
@@ -63,7 +63,7 @@ def start_pure(
 
 
 def scan_steps(
-    actor: Actor,
+    actor: TracedActor,
     env: PureEnvironment,
     episodes: Episodes,
     starts: StartStates,
@@ -74,7 +74,7 @@ def scan_steps(
     keep: Keep = "observation",
     episode_steps: int,
 ) -> tuple[Episodes, StartStates, Trajectories]:
-    """`advance` for a pure environment and a traceable actor, as a function that can be traced."""
+    """`advance` for a pure environment and a traced actor, as a function that can be traced."""
     num_envs, pack = episodes.age.shape[0], env.attributes.pack
 
     def step(carry: tuple[Episodes, StartStates], step_key: Key) -> tuple[tuple[Episodes, StartStates], Bundle]:
@@ -110,7 +110,7 @@ def scan_steps(
 
 @batched
 def compiled_scan(
-    actor: Actor,
+    actor: TracedActor,
     env: PureEnvironment,
     episodes: Episodes,
     length: int,

@@ -1,7 +1,7 @@
-"""`Actor`, which chooses actions, and `Trajectories`, the recorded steps."""
+"""`Actor` and `TracedActor`, which choose actions, and `Trajectories`, the recorded steps."""
 
 import abc
-from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import equinox as eqx
 import jax
@@ -17,14 +17,11 @@ Key = jax.Array
 Memory = TypeVar("Memory")
 
 
-class Actor(eqx.Module, Generic[Memory]):
-    """Chooses actions for a batch of B environments. It is pure: its memory is passed in and returned.
+class Actor(abc.ABC, Generic[Memory]):
+    """Chooses actions for a batch of B environments. Its memory is passed in and returned.
 
-    traceable: whether JAX can trace the methods. An actor whose logic is Python on the host sets it to `False`; it is
-        then called with NumPy arrays, one step at a time.
+    It is called with NumPy arrays, one step at a time, and may be any Python.
     """
-
-    traceable: ClassVar[bool] = True
 
     @abc.abstractmethod
     def begin(self, num_envs: int, *, key: Key) -> Memory:
@@ -48,12 +45,16 @@ class Actor(eqx.Module, Generic[Memory]):
         return None
 
     def active(self, memory: Memory) -> Bool[np.ndarray, " B"] | None:
-        """Which environments to step; `None` for all. Only called for actors that are not traceable.
+        """Which environments to step; `None` for all. Not called for actors that are traced.
 
         An environment that is not active is neither stepped nor reset, and the rollout ends when none is active.
         """
         del memory
         return None
+
+
+class TracedActor(eqx.Module, Actor[Memory]):
+    """An actor whose methods are pure functions that JAX traces; it is a pytree of its networks and settings."""
 
 
 class Trajectories(NamedTuple):

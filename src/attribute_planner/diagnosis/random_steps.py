@@ -1,19 +1,16 @@
 """A few steps of an environment, random ones and those of the policy, which show what changes without the agent."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import NamedTuple
 
-import equinox as eqx
 import jax
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from attribute_planner.agent import Agent
-from attribute_planner.data.random_actions import any_action
+from attribute_planner.data.random_actions import UniformActions
 from attribute_planner.data.rollout import rollout
 from attribute_planner.data.trajectories import Actor, Trajectories
-from attribute_planner.environments.interface import Environment
-from attribute_planner.environments.spaces import Action, Observation
 from attribute_planner.environments.splits import given_observation
 from attribute_planner.evaluation.attribute_report import unaffected_by_actions
 from attribute_planner.phases.attempts import ReachNeighbours
@@ -59,7 +56,7 @@ def random_steps(agent: Agent, *, key: Key) -> RandomSteps | None:
     env = agent.env
     if env.num_units is not None:
         return None
-    steps, others = (_steps(agent, _UniformActions(env, number), key=key) for number in range(2))
+    steps, others = (_steps(agent, UniformActions(env, number), key=key) for number in range(2))
     return _flat(agent, steps, _same(agent, steps, others))
 
 
@@ -87,24 +84,6 @@ def _same(agent: Agent, steps: Trajectories, others: Trajectories) -> Bool[np.nd
         np.asarray(agent.env.attributes.unpack(np.asarray(each.next_attributes))) for each in (steps, others)
     )
     return unaffected_by_actions(first, other, continues[..., None])
-
-
-class _UniformActions(Actor[None]):
-    """Acts uniformly at random. It is not traced: what runs once is not worth compiling.
-
-    number: with another number, the actions are others.
-    """
-
-    env: Environment = eqx.field(static=True)
-    number: int = eqx.field(static=True)
-    traceable: ClassVar[bool] = False
-
-    def begin(self, num_envs: int, *, key: Key) -> None:
-        del num_envs, key
-
-    def act(self, memory: None, observation: Observation, attributes: Any, *, key: Key) -> tuple[None, Action, None]:
-        del memory, observation, attributes
-        return None, any_action(self.env, NUM_ENVS, key=jax.random.fold_in(key, self.number)), None
 
 
 def _flat(agent: Agent, steps: Trajectories, same: Bool[np.ndarray, " A"]) -> RandomSteps:

@@ -5,15 +5,12 @@ possible are warnings in the report.
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
 
-import equinox as eqx
 import jax
 import numpy as np
 
-from attribute_planner.data.random_actions import any_action
+from attribute_planner.data.random_actions import UniformActions, any_action
 from attribute_planner.data.rollout import rollout
-from attribute_planner.data.trajectories import Actor
 from attribute_planner.environments.contract import (
     blaming,
     check_declaration,
@@ -22,7 +19,6 @@ from attribute_planner.environments.contract import (
 )
 from attribute_planner.environments.interface import Environment, PureEnvironment, require_environment
 from attribute_planner.environments.purity import check_purity
-from attribute_planner.environments.spaces import Action, Observation
 from attribute_planner.environments.tasks import Task, is_solved_at_start
 from attribute_planner.environments.vector_env import VectorEnv
 from attribute_planner.errors import AttributePlannerError, EnvironmentFaultError
@@ -136,7 +132,7 @@ def check_environment(env: Environment, steps: int | None = None, seed: int = 0)
     with blaming(env, f"vector_env({NUM_ENVS})"):
         envs = CheckedVectorEnv(env, env.vector_env(NUM_ENVS))
     try:
-        actor = _UniformActions(env)
+        actor = UniformActions(env)
         rollout(actor, envs, steps, space=env.attributes, key=step_key, keep="nothing", episode_steps=env.episode_steps)
         _reset_some(envs, key=partial_key)
         remarks = _seed_remarks(envs, key=partial_key)
@@ -164,24 +160,6 @@ def check_environment(env: Environment, steps: int | None = None, seed: int = 0)
         image=image,
         warnings=(*_warnings(env, observed), *remarks),
     )
-
-
-class _UniformActions(Actor[None]):
-    """Acts uniformly at random. It is not traced: the check does not compile what it runs once.
-
-    variant: with the same keys, each variant takes other actions.
-    """
-
-    env: Environment = eqx.field(static=True)
-    variant: int = eqx.field(static=True, default=0)
-    traceable: ClassVar[bool] = False
-
-    def begin(self, num_envs: int, *, key: Key) -> None:
-        del num_envs, key
-
-    def act(self, memory: None, observation: Observation, attributes: Any, *, key: Key) -> tuple[None, Action, None]:
-        del memory, observation, attributes
-        return None, any_action(self.env, NUM_ENVS, key=jax.random.fold_in(key, self.variant)), None
 
 
 def _reset_some(envs: CheckedVectorEnv, *, key: Key) -> None:
@@ -250,7 +228,7 @@ def _control_remarks(env: Environment, envs: VectorEnv, steps: int, *, key: Key)
     limit = env.episode_steps
     first, repeated, other = (
         rollout(actor, envs, steps, space=env.attributes, key=key, keep="nothing", episode_steps=limit).on_host()
-        for actor in (_UniformActions(env, 1), _UniformActions(env, 1), _UniformActions(env, 2))
+        for actor in (UniformActions(env, 1), UniformActions(env, 1), UniformActions(env, 2))
     )
     over = np.stack([each.over for each in (first, repeated, other)]).any(axis=0)
     until = np.where(over.any(axis=0), over.argmax(axis=0) + 1, steps)

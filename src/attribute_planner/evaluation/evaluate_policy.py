@@ -8,7 +8,7 @@ import numpy as np
 
 from attribute_planner.baselines.training_distribution import goal_values
 from attribute_planner.data.rollout import rollout
-from attribute_planner.data.trajectories import Actor
+from attribute_planner.data.trajectories import Actor, TracedActor
 from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.spaces import Action, GoalObservation, Observation
 from attribute_planner.environments.tasks import Task
@@ -37,7 +37,7 @@ def evaluate_policy(
     return _summary(env, chosen, won, steps)
 
 
-class TowardsGoals(Actor[Any]):
+class TowardsGoals(TracedActor[Any]):
     """A reactive policy with a goal `int32[B, A]` for each environment."""
 
     policy: Actor

@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int, UInt32
 
 from attribute_planner.attributes import AttributeSpace
-from attribute_planner.data.trajectories import Actor, Trajectories
+from attribute_planner.data.trajectories import TracedActor, Trajectories
 from attribute_planner.environments.spaces import Action, Observation
 from attribute_planner.environments.vector_env import TimeStep
 from attribute_planner.models.encoders import NO_VALUE
@@ -78,7 +78,7 @@ class Outcome(NamedTuple):
     reached: Bool[jax.Array, " B"]
 
 
-class ReachNeighbours(Actor[Attempt]):
+class ReachNeighbours(TracedActor[Attempt]):
     """Draws a neighbour of the current set and acts towards it until the attempt is over.
 
     far: distant sets; the neighbour is the next set on the path to one of them, if there is a path.

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, Int
 
-from attribute_planner.data.trajectories import Actor, Trajectories
+from attribute_planner.data.trajectories import TracedActor, Trajectories
 from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.spaces import Action, Observation
 from attribute_planner.learning.policy_gradient import Batch
@@ -24,7 +24,7 @@ class PolicyInfo(NamedTuple):
     value: Float[jax.Array, " B"]
 
 
-class ExplorationPolicy(Actor[None]):
+class ExplorationPolicy(TracedActor[None]):
     """Acts by a policy that is given no goal: π_e."""
 
     policy: GoalPolicy

@@ -18,7 +18,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int, UInt32
 
 from attribute_planner.data.random_actions import any_action, kept_up
-from attribute_planner.data.trajectories import Actor
+from attribute_planner.data.trajectories import TracedActor
 from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.spaces import Action, Discrete, Observation
 from attribute_planner.environments.vector_env import TimeStep, where_batch
@@ -72,7 +72,7 @@ class FrontierMemory(NamedTuple):
     taken: Int[jax.Array, "rows actions"] | None
 
 
-class FrontierExplorer(Actor[FrontierMemory]):
+class FrontierExplorer(TracedActor[FrontierMemory]):
     """Travels to one rarely visited set after the other, and takes random actions in each.
 
     reach: takes transitions towards the next set on the way.

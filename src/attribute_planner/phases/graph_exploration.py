@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from attribute_planner.data.random_actions import any_action, kept_up
-from attribute_planner.data.trajectories import Actor
+from attribute_planner.data.trajectories import TracedActor
 from attribute_planner.environments.interface import Environment
 from attribute_planner.environments.spaces import Action, Observation
 from attribute_planner.environments.vector_env import TimeStep, where_batch
@@ -77,7 +77,7 @@ class GraphMemory(NamedTuple):
     held: Action
 
 
-class GraphExplorer(Actor[GraphMemory]):
+class GraphExplorer(TracedActor[GraphMemory]):
     """Pursues neighbours that lead to rare transitions. A fraction of the attempts takes random actions instead, and so
     do all attempts from unknown sets.
     """

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -59,6 +59,7 @@ class Memory:
     action: Action = field(default_factory=lambda: np.zeros(0))
 
 
+@dataclass(frozen=True, eq=False)
 class Execution(Actor[Memory | None]):
     """The actor that executes plans in a batch of environments, with one goal each. Its memory is updated in place.
 
@@ -67,8 +68,6 @@ class Execution(Actor[Memory | None]):
     camera: draws one environment, if images are to be kept.
     watch: is told after every step how many episodes have ended.
     """
-
-    traceable: ClassVar[bool] = False
 
     parts: Parts
     planner: Planner
