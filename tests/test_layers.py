@@ -68,6 +68,7 @@ AT_THE_TOP_ONLY_IN: dict[str, set[str]] = {
     },
     "anyio": {"viewer.server"},
     "matplotlib": set(),
+    "gymnasium_robotics": set(),
     "minigrid": {"benchmarks.minigrid_switches"},
     "mujoco": set(),
     "orbax": set(),

@@ -1,4 +1,6 @@
 import importlib.util
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,15 +11,17 @@ from attribute_planner.evaluation.check_environment import check_environment
 from attribute_planner.experiments.strangers import ORACLES, WORLDS, make_world
 from attribute_planner.experiments.strangers.pushing import PushTable
 
-HAS_MINIGRID = importlib.util.find_spec("minigrid") is not None
+PACKAGES = {"minigrid": "minigrid", "robotics": "gymnasium_robotics"}
+"""The package that the worlds of a module need."""
 
 LEFT, DOWN, RIGHT, UP = range(4)
 LAKE_WAY = [RIGHT] * 7 + [DOWN] * 7
 
 
 def made(name: str) -> GymnasiumEnvironment:
-    if WORLDS[name].__module__.endswith("minigrid") and not HAS_MINIGRID:
-        pytest.skip("minigrid is not installed")
+    package = PACKAGES.get(WORLDS[name].__module__.rpartition(".")[2])
+    if package is not None and importlib.util.find_spec(package) is None:
+        pytest.skip(f"{package} is not installed")
     return make_world(name)
 
 
@@ -101,3 +105,24 @@ def test_a_pushed_disc_changes_its_quadrant_and_pushes_the_other():
 def test_a_disc_at_the_edge_stops_the_agent():
     agent, red, _ = pushed_right([0.5, 0.0], [[0.7, 0.0], [-0.7, -0.7]])
     assert agent == pytest.approx([0.6, 0.0]) and red == pytest.approx([0.75, 0.0])
+
+
+@pytest.mark.parametrize(
+    ("name", "attributes_of"),
+    [
+        ("point-maze", lambda row, column: {"cell": f"{row}-{column}"}),
+        ("point-maze-medium", lambda row, column: {"row": row, "column": column}),
+    ],
+)
+def test_the_centre_of_every_free_cell_of_a_maze_is_in_that_cell(name: str, attributes_of: Callable[[int, int], dict]):
+    world = made(name)
+    (env,) = world.pool.acquire(1)
+    assert world.read_values is not None
+    maze: Any = env.unwrapped
+    free = np.argwhere(np.array(maze.maze.maze_map) == 0).tolist()
+    assert len(free) == {"point-maze": 7, "point-maze-medium": 26}[name]
+    for row, column in free:
+        observation = {"achieved_goal": maze.maze.cell_rowcol_to_xy(np.array([row, column]))}
+        values = world.read_values(observation, {}, env)
+        assert world.attributes.decode(np.array(values)) == attributes_of(row, column)
+    env.close()

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from attribute_planner.environments.gymnasium_bridge import GymnasiumEnvironment
 from attribute_planner.errors import unknown_name
-from attribute_planner.experiments.strangers import classic_control, minigrid, pushing, toy_text
+from attribute_planner.experiments.strangers import classic_control, minigrid, pushing, robotics, toy_text
 
 WORLDS: dict[str, Callable[[], GymnasiumEnvironment]] = {
     "frozen-lake-quadrants": toy_text.frozen_lake_quadrants,
@@ -28,6 +28,8 @@ WORLDS: dict[str, Callable[[], GymnasiumEnvironment]] = {
     "obstructed-maze": minigrid.obstructed_maze,
     "put-near": minigrid.put_near,
     "pushing": pushing.pushing,
+    "point-maze": robotics.point_maze,
+    "point-maze-medium": robotics.point_maze_medium,
 }
 """Each has one task, whose goal is the environment's own goal, in attributes."""
 
