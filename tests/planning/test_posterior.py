@@ -208,15 +208,22 @@ def test_what_an_episode_learned_ends_with_it():
 
 
 def test_what_the_state_told_of_a_set_is_remembered():
-    """From 0 the way by 1 is the best; where 1 was seen in a state from which nothing leads on, it is that by 2."""
-    seen = posterior(EpisodeModel(aliasing=1.0))
-    assert target_of(seen, 0) == 1
-    seen.next_target(at(1), LEFT, success=lambda edges, targets, c: c * 0.01)
-    assert target_of(seen, 0) == 2
+    """From 0 the way by 1 is the best; where 1 was seen in a state from which nothing leads on, it is that by 2.
+
+    Whatever share of failures repeats itself: that a state remains as it was is another matter.
+    """
+    for aliasing in (0.05, 0.5, 1.0):
+        seen = posterior(EpisodeModel(aliasing))
+        assert target_of(seen, 0) == 1
+        for place in (1, 0, 1):
+            seen.next_target(
+                at(place), LEFT, success=lambda edges, targets, c, place=place: c * (0.01 if place == 1 else 1.0)
+            )
+        assert target_of(seen, 0) == 2
 
 
 def test_what_is_not_found_again_is_forgotten():
-    memory = StateMemory(share=1.0)
+    memory = StateMemory()
     for visit in range(20):
         for number in (3, 4):
             memory.seen(number, np.array([0.5, -0.5]) * (1 if number == 3 else (-1) ** visit))
@@ -225,10 +232,10 @@ def test_what_is_not_found_again_is_forgotten():
 
 
 def test_what_is_found_again_is_expected():
-    memory = StateMemory(share=0.0)
+    memory = StateMemory()
     memory.seen(3, np.array([0.9, -0.9]))
     memory.seen(3, np.array([0.9, -0.9]))  # still there
-    assert all((surplus == 0).all() for _, surplus in memory.expected())
+    assert all(np.abs(surplus).max() == 0.45 for _, surplus in memory.expected())
     for number in (4, 3, 4, 3):
         memory.seen(number, np.array([0.9, -0.9]))
     assert all(np.abs(surplus).min() > 0.6 for _, surplus in memory.expected())

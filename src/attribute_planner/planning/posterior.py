@@ -39,15 +39,14 @@ class StateMemory:
 
     When it comes back, the state may be the same, such as the floor on which a passenger waits, or another one, such
     as the cell of a region. Which share of the difference is found again is measured in the episode, by least squares.
-
-    share: the share that is expected before any set was seen twice; it counts like one transition that was seen twice
-        with a difference of 1.
+    Before any set was seen twice, half of it is expected, which counts like one transition that was seen twice with a
+    difference of 1.
     """
 
-    def __init__(self, share: float) -> None:
+    def __init__(self) -> None:
         self._surplus: dict[int, np.ndarray] = {}
         self._here = UNKNOWN
-        self._repeated, self._squares = share, 1.0
+        self._repeated, self._squares = 0.5, 1.0
 
     def seen(self, number: int, surplus: Float[np.ndarray, " K"]) -> None:
         """The agent is in a set, and its transitions are more likely than c_π says by a surplus."""
@@ -83,7 +82,7 @@ class Posterior:
         self._replans = replans and planner.listing.num_edges <= MOST_REPLANNED
         self._news, self._left = False, planner.graph.horizon
         self._failures: dict[bytes, list[tuple[np.ndarray, float]]] = {}
-        self._state = StateMemory(model.aliasing)
+        self._state = StateMemory()
         self._departures: Counter[int] = Counter()
         self._taken: dict[bytes, list[Any]] = {}
 
