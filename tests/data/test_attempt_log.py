@@ -35,3 +35,11 @@ def test_what_is_late_depends_on_the_transition():
 def test_where_nothing_arrived_nothing_is_late():
     replay, log = attempts([1, 1], [3, 20], [FAILED, CUT_OFF])
     assert log.decided(replay)[:, 2].tolist() == [0]
+
+
+def test_attempts_that_began_earlier_can_be_left_out():
+    _, log = attempts([1] * 3, [4, 5, 6], [ARRIVED] * 3)
+    log.add(np.array([9, 12]), np.array([0, 1]), np.array([2, 0]), np.array([FAILED, ARRIVED]))
+    assert log.rows[:, 0].tolist() == [0, 0, 0, 7, 12]
+    assert log.since(7).rows[:, 0].tolist() == [7, 12]
+    assert len(log.since(-np.inf)) == len(log)

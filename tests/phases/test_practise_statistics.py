@@ -45,3 +45,10 @@ def test_without_decay_statistics_are_sums_and_steps_that_were_not_counted_stay_
     assert table.attempts.tolist() == [1008.0, 1001.0]
     assert table.successes.tolist() == [502.0, 251.0]
     assert table.spent is None
+
+
+def test_decaying_statistics_stand_for_the_last_epochs():
+    """Ten epochs of 500 steps: 1 + γ + γ² + … = 10."""
+    config = PractiseConfig(decay=0.9, rollouts_per_epoch=25, rollout_length=20)
+    assert config.remembered_steps == pytest.approx(5000.0)
+    assert replace(config, decay=1.0).remembered_steps == np.inf

@@ -52,6 +52,10 @@ class AttemptLog:
         long = cut_off & (rows[:, 1] - rows[:, 0] > _usual_steps(rows, edge.reshape(-1)))
         return np.where((np.arange(4) == 3) & long[:, None], FAILED, rows)[~cut_off | long]
 
+    def since(self, first: float) -> "AttemptLog":
+        """The attempts that began at this step or later."""
+        return AttemptLog(self._rows[self._rows[:, 0] >= first])
+
     def copy(self) -> "AttemptLog":
         """The attempts so far."""
         return AttemptLog(self._rows)

@@ -156,10 +156,12 @@ def _measured(practised: Practised, replay: Replay, log: AttemptLog | None, conf
         return Conduct(repeatable)
     listing = practised.table.listing()
     discount = value_discount(listing, config.max_attempt_steps)
+    # Compared with c_π, which has forgotten older attempts: the policy was another one.
+    recent = log.since(replay.end - config.remembered_steps)
     return Conduct(
         repeatable,
         best_inverse_temperature(log, replay, discount, practised.steps / config.steps),
-        success_of_attempts(log, replay, practised.train_state.policy, listing),
+        success_of_attempts(recent, replay, practised.train_state.policy, listing),
         aliasing_share(log, replay, listing),
         arrival_steps(log, replay, listing),
     )

@@ -1,5 +1,6 @@
 """The settings of phase 3, practise."""
 
+import math
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -96,6 +97,12 @@ class PractiseConfig:
     def value_discount(self) -> float:
         """Discount factor of policies that estimate the probability of arriving: t_max is their horizon."""
         return 1 - 1 / self.max_attempt_steps
+
+    @property
+    def remembered_steps(self) -> float:
+        """Steps of each environment that the decaying statistics stand for: those of 1 / (1 − γ) epochs."""
+        steps = self.rollouts_per_epoch * self.rollout_length
+        return steps / (1 - self.decay) if self.decay < 1 else math.inf
 
     @property
     def reacher(self) -> Reacher:
