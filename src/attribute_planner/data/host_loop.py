@@ -44,12 +44,11 @@ def host_loop(
 ) -> tuple[Episodes, Trajectories]:
     """`advance`, one step after the other."""
     decide, observe_and_decide = _host_calls(actor)
-    which_active = actor.active  # once: a module creates its methods again at each access
     recorded, age, active, decision = [], np.array(episodes.age), None, None
     for number in range(first_step, first_step + length):
         if decision is None:
             decision = decide(episodes.memory, episodes.observation, episodes.attributes, key, number)
-            active = which_active(decision.memory)
+            active = actor.active(decision.memory)
         if active is not None and not active.any():
             episodes = episodes._replace(memory=decision.memory)
             break
@@ -68,7 +67,7 @@ def host_loop(
         kept = {"observation": episodes.observation, "snapshot": episodes.states, "nothing": None}[keep]
         ends = timestep.terminated, truncated
         recorded.append(Trajectories(kept, episodes.attributes, action, decision.info, attributes, *ends, outcome))
-        over, active = np.array(over), which_active(memory)
+        over, active = np.array(over), actor.active(memory)
         if active is not None:
             over &= active
         if over.any():

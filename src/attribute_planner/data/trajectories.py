@@ -45,7 +45,7 @@ class Actor(abc.ABC, Generic[Memory]):
         return None
 
     def active(self, memory: Memory) -> Bool[np.ndarray, " B"] | None:
-        """Which environments to step; `None` for all. Not called for actors that are traced.
+        """Which environments to step; `None` for all, as for every actor that is traced.
 
         An environment that is not active is neither stepped nor reset, and the rollout ends when none is active.
         """
